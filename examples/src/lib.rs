@@ -1,0 +1,1 @@
+//! Runnable programs, one folder each: `cargo run --example quickstart`.
