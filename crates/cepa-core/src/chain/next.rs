@@ -1,0 +1,326 @@
+//! The rest of the chain.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    task::{Context, Poll, ready},
+};
+
+use super::{
+    BoxFuture, Content, Cx, Flow, Frame, Hook, Items, Outlet, Streams, Tap, TapResult,
+    cx::CoreGuard,
+    hook::Listed,
+    outlet::{Reader, Sending, Step},
+};
+use crate::error::{Error, Result};
+
+/// The rest of the chain, as a layer sees it: the layers inside of it and the core.
+///
+/// It is owned (`'static`), `Clone` and `Send`: call a clone to try again, or move it into a task. Once items of
+/// an `on_model_call` or `on_acting` have gone out, calling a clone again is an error, as they would be shown twice.
+#[must_use = "a layer that does not call `next` short-circuits: everything inside it is skipped. Write `drop(next)` if that is meant"]
+pub struct Next<H: Hook> {
+    cx: Cx<H>,
+    /// Shared by clones only: whether one of them let items through.
+    attempts: OnceLock<Arc<AtomicBool>>,
+}
+
+impl<H: Hook> Clone for Next<H> {
+    fn clone(&self) -> Self {
+        let attempts = self.attempts.get_or_init(Arc::default).clone();
+        Self { cx: self.cx.clone(), attempts: OnceLock::from(attempts) }
+    }
+}
+
+impl<H: Hook> std::fmt::Debug for Next<H> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Next").field("hook", &H::NAME).field("layers_left", &self.cx.layers_inside()).finish()
+    }
+}
+
+impl<H: Hook> Next<H> {
+    /// The whole chain, to be called from outside.
+    pub(crate) fn root(frame: Arc<Frame<H>>, out: Outlet<H::Item>) -> Self {
+        Self { cx: Cx::outermost(frame, out), attempts: OnceLock::new() }
+    }
+
+    /// Runs the rest of the chain. Items go straight on to the caller.
+    pub fn run(self, input: H::Input) -> Running<H> {
+        let Self { cx, attempts } = self;
+        let sent_before = cx.outlet().sent_if(H::CONTENT || attempts.get().is_some());
+        if H::CONTENT && attempts.get().is_some_and(|let_through| let_through.load(Relaxed)) {
+            return Running::failed(Error::items_already_sent());
+        }
+        let again = attempts.into_inner();
+        let watch = (H::CONTENT || again.is_some()).then(|| Watch {
+            out: cx.outlet().clone(),
+            sent_before,
+            let_through: again,
+            sending: Sending::Done(false),
+        });
+        let inner = cx.inner();
+        match inner.listed() {
+            None => {
+                let core = inner.frame().enter_core();
+                let fut = inner.frame().core.clone().run(inner, input);
+                Running { fut: Some(fut), owner: Owner::Core { _core: core }, watch, done: None }
+            }
+            Some(listed) => {
+                let layer = listed.layer.clone();
+                let owner = Owner::Layer { layers: inner.frame().layers.clone(), at: inner.layer() };
+                let fut = H::call(layer, inner.clone(), input, Self { cx: inner, attempts: OnceLock::new() });
+                Running { fut: Some(fut), owner, watch, done: None }
+            }
+        }
+    }
+}
+
+impl<H: Streams> Next<H> {
+    /// Runs the rest of the chain and shows each item to `look`, which may change or drop it.
+    ///
+    /// The closure may borrow what is around it and keep state. It cannot await; see [`Next::stream`] for that.
+    pub fn tap<F, R>(mut self, input: H::Input, look: F) -> Tapping<H, F>
+    where
+        F: FnMut(&mut H::Item) -> R,
+        R: TapResult,
+    {
+        let reader = Reader::new();
+        let inner = Outlet { slot: reader.slot().clone(), taps: None };
+        let out = std::mem::replace(self.cx.outlet_mut(), inner);
+        Tapping { reader, out, inner: Some(self.run(input)), output: None, look, sending: Sending::Done(false) }
+    }
+
+    /// As [`Next::tap`] at about a third of its cost per item, for a closure that can be shared.
+    pub fn tap_shared<R: Into<Flow>>(
+        mut self,
+        input: H::Input,
+        look: impl Fn(&mut H::Item) -> R + Send + Sync + 'static,
+    ) -> Running<H> {
+        let out = self.cx.outlet_mut();
+        let look = Box::new(move |item: &mut H::Item| look(item).into());
+        out.taps = Some(Arc::new(Tap { look, outer: out.taps.take() }));
+        self.run(input)
+    }
+
+    /// Runs the rest of the chain as a stream of its items, none of which goes on by itself.
+    pub fn stream(mut self, input: H::Input) -> Items<H> {
+        let reader = Reader::new();
+        *self.cx.outlet_mut() = Outlet { slot: reader.slot().clone(), taps: None };
+        Items::new(reader, self.run(input))
+    }
+}
+
+impl<H: Content> Next<H> {
+    /// As [`Next::run`], and puts what came out as items into the output as well.
+    ///
+    /// The content of that output is for looking at (a cache, a log): it has gone out already, and returning
+    /// other content than this is an error.
+    ///
+    /// # Errors
+    /// Those of the layers inside.
+    pub async fn collect(self, input: H::Input) -> Result<H::Output> {
+        let mut fold = H::Fold::default();
+        let mut output = self.tap(input, |item| H::fold(&mut fold, item)).await?;
+        H::put(&mut output, fold, true);
+        Ok(output)
+    }
+
+    /// Holds the items back and returns the whole response, to be edited: what the layer returns is sent instead.
+    ///
+    /// # Errors
+    /// Those of the layers inside.
+    pub async fn hold(self, input: H::Input) -> Result<H::Output> {
+        let mut fold = H::Fold::default();
+        let mut items = self.stream(input);
+        while let Some(item) = items.next().await {
+            H::fold(&mut fold, &item);
+        }
+        let mut output = items.finish().await?;
+        H::put(&mut output, fold, false);
+        Ok(output)
+    }
+}
+
+/// Whose future runs.
+enum Owner<H: Hook> {
+    Layer { layers: Arc<[Listed<H::Layer>]>, at: usize },
+    Core { _core: CoreGuard<H> },
+    Nobody,
+}
+
+/// What is done with an output before it goes on.
+struct Watch<H: Hook> {
+    out: Outlet<H::Item>,
+    sent_before: usize,
+    let_through: Option<Arc<AtomicBool>>,
+    sending: Sending<H::Item>,
+}
+
+/// The rest of the chain, running.
+#[must_use = "nothing inside runs until this is awaited: add `.await`"]
+pub struct Running<H: Hook> {
+    fut: Option<BoxFuture<'static, Result<H::Output>>>,
+    owner: Owner<H>,
+    watch: Option<Watch<H>>,
+    done: Option<Result<H::Output>>,
+}
+
+impl<H: Hook> Running<H> {
+    fn failed(error: Error) -> Self {
+        Self { fut: None, owner: Owner::Nobody, watch: None, done: Some(Err(error)) }
+    }
+
+    /// The future has ended: names the layer in its error, takes content that was not sent yet out of its output.
+    #[cold]
+    #[inline(never)]
+    fn name_error(&self, error: Error) -> Error {
+        match &self.owner {
+            Owner::Layer { layers, at } => match layers.get(*at) {
+                Some(listed) => error.at_layer(H::NAME, &listed.name, listed.position, listed.total),
+                None => error,
+            },
+            Owner::Core { .. } => error.at_core(),
+            Owner::Nobody => error,
+        }
+    }
+}
+
+impl<H: Hook> Unpin for Running<H> {}
+
+impl<H: Hook> Future for Running<H> {
+    type Output = Result<H::Output>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        if let Some(fut) = &mut this.fut {
+            let result = ready!(fut.as_mut().poll(cx));
+            this.fut = None;
+            let result = match result {
+                Ok(output) => Ok(output),
+                Err(error) => Err(this.name_error(error)),
+            };
+            this.owner = match std::mem::replace(&mut this.owner, Owner::Nobody) {
+                Owner::Core { .. } => Owner::Nobody,
+                other => other,
+            };
+            let Some(watch) = &mut this.watch else { return Poll::Ready(result) };
+            this.done = Some(match watch.settle(result) {
+                Err(error) if error.is_unplaced() => Err(this.name_error(error)),
+                result => result,
+            });
+        }
+        if let Some(watch) = &mut this.watch {
+            ready!(watch.out.slot.poll_emit(&mut watch.sending, cx));
+        }
+        Poll::Ready(this.done.take().unwrap_or_else(|| Err(Error::polled_after_end())))
+    }
+}
+
+impl<H: Hook> Watch<H> {
+    fn settle(&mut self, result: Result<H::Output>) -> Result<H::Output> {
+        let sent = self.out.sent() != self.sent_before;
+        if sent && let Some(let_through) = &self.let_through {
+            let_through.store(true, Relaxed);
+        }
+        let mut output = result?;
+        if let Some(item) = H::settle(&mut output, sent)? {
+            let mut item = Box::new(item);
+            if self.out.passes_taps(&mut item) {
+                self.sending = Sending::Fresh(item);
+            } else {
+                self.out.slot.note_unheard();
+            }
+        }
+        Ok(output)
+    }
+}
+
+impl<H: Hook> std::fmt::Debug for Running<H> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Running").field("hook", &H::NAME).finish_non_exhaustive()
+    }
+}
+
+/// The rest of the chain, running with a tap. See [`Next::tap`].
+#[must_use = "nothing inside runs until this is awaited: add `.await`"]
+pub struct Tapping<H: Hook, F> {
+    reader: Reader<H::Item>,
+    out: Outlet<H::Item>,
+    inner: Option<Running<H>>,
+    output: Option<Result<H::Output>>,
+    look: F,
+    sending: Sending<H::Item>,
+}
+
+impl<H: Hook, F> Unpin for Tapping<H, F> {}
+
+impl<H, F, R> Future for Tapping<H, F>
+where
+    H: Hook,
+    F: FnMut(&mut H::Item) -> R,
+    R: TapResult,
+{
+    type Output = Result<H::Output>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        loop {
+            ready!(this.out.slot.poll_emit(&mut this.sending, cx));
+            let (inner, output) = (&mut this.inner, &mut this.output);
+            let step = this.reader.step(cx, |cx| poll_inner(inner, output, cx));
+            match step {
+                Step::Item(mut item) => {
+                    let flow = match (this.look)(&mut item).flow() {
+                        Ok(flow) => flow,
+                        Err(error) => {
+                            // What runs inside ends with the hook.
+                            this.inner = None;
+                            return Poll::Ready(Err(error));
+                        }
+                    };
+                    if flow == Flow::Keep && this.out.passes_taps(&mut item) {
+                        this.sending = Sending::Fresh(item);
+                    } else if this.out.slot.note_unheard() {
+                        // A tap that drops everything must not keep the thread to itself.
+                        cx.waker().wake_by_ref();
+                        return Poll::Pending;
+                    }
+                }
+                Step::End => {
+                    let output = this.output.take();
+                    return Poll::Ready(output.unwrap_or_else(|| Err(Error::polled_after_end())));
+                }
+                Step::Pending => return Poll::Pending,
+            }
+        }
+    }
+}
+
+impl<H: Hook, F> std::fmt::Debug for Tapping<H, F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tapping").field("hook", &H::NAME).finish_non_exhaustive()
+    }
+}
+
+/// Polls what runs inside, once; `true` when it is at its end.
+#[inline]
+pub(super) fn poll_inner<H: Hook>(
+    inner: &mut Option<Running<H>>,
+    output: &mut Option<Result<H::Output>>,
+    cx: &mut Context<'_>,
+) -> bool {
+    let Some(running) = inner else { return true };
+    match Pin::new(running).poll(cx) {
+        Poll::Ready(result) => {
+            *output = Some(result);
+            *inner = None;
+            true
+        }
+        Poll::Pending => false,
+    }
+}

@@ -1,0 +1,107 @@
+//! Chat models: the trait, its request and its response.
+
+mod chunk;
+mod estimate;
+mod fold;
+mod request;
+mod response;
+mod usage;
+
+use std::{fmt, sync::Arc};
+
+pub use self::{
+    chunk::{ChatChunk, ContentDelta},
+    estimate::estimate_tokens,
+    request::{ModelOptions, ModelRequest, Purpose, ToolSchema},
+    response::ChatResponse,
+    usage::ChatUsage,
+};
+pub(crate) use self::fold::ResponseFold;
+use crate::{
+    chain::{BoxFuture, Outlet},
+    error::Result,
+    message::Msg,
+};
+
+/// A chat model.
+///
+/// It streams its content as [`ChatChunk`]s through the [`Outlet`] and returns the envelope; one that does not
+/// stream returns its content in the response ([`ChatResponse::own`]) and the chain sends it.
+///
+/// ```
+/// use cepa_core::{BoxFuture, ChatChunk, ChatModel, ChatResponse, ModelRequest, Outlet, Result, generate};
+///
+/// /// Repeats what the user said, word by word.
+/// #[derive(Debug)]
+/// struct Parrot;
+///
+/// impl ChatModel for Parrot {
+///     fn name(&self) -> &str {
+///         "parrot"
+///     }
+///
+///     fn call(&self, request: ModelRequest, out: Outlet<ChatChunk>) -> BoxFuture<'_, Result<ChatResponse>> {
+///         Box::pin(async move {
+///             let said = request.messages.last().and_then(|msg| msg.text()).unwrap_or_default();
+///             for word in said.split_inclusive(' ') {
+///                 out.emit(ChatChunk::text(word)).await;
+///             }
+///             Ok(ChatResponse::streamed())
+///         })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// let request = ModelRequest::new([cepa_core::Msg::user("user", "good morning")]);
+/// let response = generate(&Parrot, request).await?;
+/// assert_eq!(response.text(), "good morning");
+/// # Ok(()) }
+/// ```
+pub trait ChatModel: fmt::Debug + Send + Sync + 'static {
+    /// The model's name, as the server knows it.
+    fn name(&self) -> &str;
+
+    /// How many tokens a request and its answer may have together. 32 768 by default, as in AgentScope 2.0.11.
+    fn context_size(&self) -> u64 {
+        32_768
+    }
+
+    /// The media types that messages to this model may hold, with `*` as a wildcard (`image/*`). None by default.
+    fn input_media_types(&self) -> &[&str] {
+        &[]
+    }
+
+    /// An estimate of the tokens of a request: by default [`estimate_tokens`].
+    fn count_tokens(&self, messages: &[Arc<Msg>], tools: &[ToolSchema]) -> u64 {
+        estimate_tokens(messages, tools)
+    }
+
+    /// Answers a request. Chunks go out as they come; dropping the future ends the request.
+    ///
+    /// # Errors
+    /// A [`ModelError`](crate::ModelError) (as [`Error`](crate::Error)) when the request fails, at any time.
+    fn call(&self, request: ModelRequest, out: Outlet<ChatChunk>) -> BoxFuture<'_, Result<ChatResponse>>;
+}
+
+/// Asks a model without an agent and returns the whole response.
+///
+/// # Errors
+/// What the model returns.
+pub async fn generate(model: &dyn ChatModel, request: ModelRequest) -> Result<ChatResponse> {
+    let fold = Arc::new(std::sync::Mutex::new(ResponseFold::default()));
+    let tap = {
+        let fold = fold.clone();
+        crate::chain::Tap::new(move |chunk: &mut ChatChunk| lock(&fold).add(chunk))
+    };
+    let mut response = model.call(request, Outlet::unheard(Some(Arc::new(tap)))).await?;
+    let streamed = std::mem::take(&mut *lock(&fold)).into_blocks();
+    if response.content.is_streamed() {
+        response.content.put(streamed, true);
+    }
+    Ok(response)
+}
+
+fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
