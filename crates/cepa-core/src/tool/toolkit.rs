@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use serde_json::{Map, Value};
 
 use super::{
-    Tool, ToolGroup, ToolMiddleware, ToolResponse, Validator,
+    Tool, ToolChunk, ToolFold, ToolGroup, ToolMiddleware, ToolResponse, Validator,
     meta::{RESET_TOOLS, ResetTools},
     run_tool,
 };
@@ -209,13 +209,9 @@ impl Toolkit {
             let what = format!("the input of tool `{name}`");
             return Err(ErrorKind::SchemaViolation { what, reason: format!("{reason} (at {path})") }.into());
         }
-        let fold = Arc::new(std::sync::Mutex::new(super::ToolFold::default()));
-        let tap = {
-            let fold = fold.clone();
-            Tap::new(move |chunk: &mut super::ToolChunk| lock(&fold).add(chunk))
-        };
-        let mut response = run_tool(entry, input, None, Outlet::unheard(Some(Arc::new(tap)))).await?;
-        response.content.put(std::mem::take(&mut *lock(&fold)).into_blocks(), true);
+        let (tap, fold) = Tap::folding(|fold: &mut ToolFold, chunk: &ToolChunk| fold.add(chunk));
+        let mut response = run_tool(entry, input, None, Outlet::unheard(Some(tap))).await?;
+        response.content.put(fold.take().into_blocks(), true);
         Ok(response)
     }
 
@@ -232,10 +228,6 @@ impl Toolkit {
     pub(crate) fn basic_len(&self) -> usize {
         self.entries.iter().filter(|entry| entry.group.is_none() && &**entry.schema.name() != RESET_TOOLS).count()
     }
-}
-
-fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 impl std::fmt::Debug for Toolkit {
