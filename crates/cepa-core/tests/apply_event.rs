@@ -1,4 +1,5 @@
 //! A client rebuilds a reply from its events.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail the test")]
 
 use cepa_core::{
     AgentEvent, ConfirmResult, ContentBlock, DataDelta, ErrorInfo, ErrorType, EventKind as E,

@@ -1,5 +1,6 @@
 //! Every dump of AgentScope 2.0.11 is read and written back byte for byte, key order and all. (Free-form JSON, such as a
 //! schema, has its keys sorted: that is how `serde_json` keeps a map.)
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail the test")]
 
 use std::fmt::Debug;
 

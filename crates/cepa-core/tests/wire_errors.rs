@@ -1,4 +1,5 @@
 //! Bad input says what is wrong, and where.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail the test")]
 
 use cepa_core::{AgentEvent, AgentState, ConfirmResult, ContentBlock, Msg, ToolCallBlock};
 use serde::de::DeserializeOwned;

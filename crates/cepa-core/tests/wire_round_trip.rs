@@ -1,4 +1,5 @@
 //! What is written reads back and is written the same again, whatever is in it.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail the test")]
 
 use std::sync::Arc;
 

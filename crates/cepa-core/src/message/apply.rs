@@ -68,7 +68,7 @@ impl Msg {
                 self.push(TextBlock { created_at: at.clone(), ..TextBlock::new("").with_id(block_id) });
             }
             EventKind::TextBlockDelta { block_id, delta, .. } => {
-                self.text_block(block_id)?.text.push_str(delta)
+                self.text_block(block_id)?.text.push_str(delta);
             }
             EventKind::TextBlockEnd { block_id, text, .. } => {
                 let block = self.text_block(block_id)?;
