@@ -235,6 +235,11 @@ fn calls_change_state_as_the_agents_own_do() {
     apply(&mut msg, [E::RequireExternalExecution { reply_id: id("r"), tool_calls }]);
     assert_eq!(call_state(&msg, "a"), ToolCallState::Submitted);
 
+    // one call that is not there is reported, and does not keep the others from their change
+    let tool_calls = ["nope", "c"].map(|call| ToolCallBlock::new(call, "f", "")).into();
+    assert!(!msg.apply_event(&AgentEvent::new(E::RequireUserConfirm { reply_id: id("r"), tool_calls })));
+    assert_eq!(call_state(&msg, "c"), ToolCallState::Asking);
+
     let result = |text: &str| {
         let result = ToolResultBlock::new("a", "f", text, ToolResultState::Success);
         E::from(ExternalExecutionResultEvent::new("r", [result]))
