@@ -39,7 +39,12 @@ enum Place {
     Core,
     /// A model.
     Model,
-    Layer { hook: &'static str, name: Arc<str>, position: usize, total: usize },
+    Layer {
+        hook: &'static str,
+        name: Arc<str>,
+        position: usize,
+        total: usize,
+    },
 }
 
 /// Whose fault an error is. Only the model's errors are retried by the agent.
@@ -103,7 +108,9 @@ pub enum ErrorKind {
     #[error("these tool calls do not wait for an external result: {}", list(.0))]
     UnknownExternalIds(Vec<Id>),
     /// An answer belongs to another reply than the one that is parked.
-    #[error("the answer is for reply {got}, but reply {parked} is the one that waits: the card is out of date")]
+    #[error(
+        "the answer is for reply {got}, but reply {parked} is the one that waits: the card is out of date"
+    )]
     StaleAnswer {
         /// The reply the answer names.
         got: Id,
@@ -266,7 +273,13 @@ impl Error {
         matches!(self.0.place, Place::Unknown)
     }
 
-    pub(crate) fn at_layer(mut self, hook: &'static str, name: &Arc<str>, position: usize, total: usize) -> Self {
+    pub(crate) fn at_layer(
+        mut self,
+        hook: &'static str,
+        name: &Arc<str>,
+        position: usize,
+        total: usize,
+    ) -> Self {
         if self.is_unplaced() {
             self.0.place = Place::Layer { hook, name: name.clone(), position, total };
         }

@@ -16,9 +16,7 @@ pub use self::{
     hook_set::HookSet,
     inputs::{CompressInput, Inputs, PermissionRequest, ReasoningInput, ReplyInput},
     keyed::{Keyed, MiddlewareExt},
-    node::{
-        Jump, after_agent, after_model, before_agent, before_model, wrap_model_call, wrap_tool_call,
-    },
+    node::{Jump, after_agent, after_model, before_agent, before_model, wrap_model_call, wrap_tool_call},
 };
 pub use crate::store::MiddlewareKey;
 use crate::{

@@ -155,7 +155,9 @@ impl BlockEvents {
         if !self.data.contains(&block.id) {
             self.data.push(block.id.clone());
             let (reply_id, block_id, media_type) = (events.id(), block.id.clone(), media_type.clone());
-            events.emit(EventKind::DataBlockStart { reply_id, block_id, media_type, name: block.name.clone() }).await;
+            events
+                .emit(EventKind::DataBlockStart { reply_id, block_id, media_type, name: block.name.clone() })
+                .await;
         }
         let (reply_id, block_id) = (events.id(), block.id.clone());
         events.emit(EventKind::DataBlockDelta { reply_id, block_id, media_type, delta }).await;

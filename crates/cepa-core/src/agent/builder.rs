@@ -257,13 +257,43 @@ impl AgentBuilder {
     fn check_configs(&self) -> Result<(), BuildError> {
         let Self { context, injection, react, .. } = self;
         let bounds = [
-            ("trigger_ratio", context.trigger_ratio, context.trigger_ratio > 0.0 && context.trigger_ratio <= 0.9, "above 0 and at most 0.9"),
-            ("reserve_ratio", context.reserve_ratio, context.reserve_ratio > 0.0 && context.reserve_ratio < 0.9, "above 0 and below 0.9"),
-            ("reserve_ratio", context.reserve_ratio, context.reserve_ratio < context.trigger_ratio, "below `trigger_ratio`"),
-            ("context_buffer_ratio", context.context_buffer_ratio, (0.0..=1.0).contains(&context.context_buffer_ratio), "between 0 and 1"),
+            (
+                "trigger_ratio",
+                context.trigger_ratio,
+                context.trigger_ratio > 0.0 && context.trigger_ratio <= 0.9,
+                "above 0 and at most 0.9",
+            ),
+            (
+                "reserve_ratio",
+                context.reserve_ratio,
+                context.reserve_ratio > 0.0 && context.reserve_ratio < 0.9,
+                "above 0 and below 0.9",
+            ),
+            (
+                "reserve_ratio",
+                context.reserve_ratio,
+                context.reserve_ratio < context.trigger_ratio,
+                "below `trigger_ratio`",
+            ),
+            (
+                "context_buffer_ratio",
+                context.context_buffer_ratio,
+                (0.0..=1.0).contains(&context.context_buffer_ratio),
+                "between 0 and 1",
+            ),
             ("time_interval", injection.time_interval, injection.time_interval >= 0.0, "0 or more"),
-            ("tool_retries_limit", injection.tool_retries_limit as f64, injection.tool_retries_limit >= 3, "3 or more"),
-            ("structured_output_grace_iters", f64::from(react.structured_output_grace_iters), react.structured_output_grace_iters > 0, "1 or more"),
+            (
+                "tool_retries_limit",
+                injection.tool_retries_limit as f64,
+                injection.tool_retries_limit >= 3,
+                "3 or more",
+            ),
+            (
+                "structured_output_grace_iters",
+                f64::from(react.structured_output_grace_iters),
+                react.structured_output_grace_iters > 0,
+                "1 or more",
+            ),
         ];
         let buffer_counts = injection.inject_runtime_state || context.compression_tool_enabled;
         let buffer = (
@@ -308,6 +338,9 @@ fn number(layers: &[Arc<dyn Middleware>]) -> Result<Vec<Listed<dyn Middleware>>,
 impl fmt::Debug for AgentBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let layers: Vec<_> = self.layers.iter().map(|layer| layer.name()).collect();
-        f.debug_struct("AgentBuilder").field("name", &self.name).field("layers", &layers).finish_non_exhaustive()
+        f.debug_struct("AgentBuilder")
+            .field("name", &self.name)
+            .field("layers", &layers)
+            .finish_non_exhaustive()
     }
 }

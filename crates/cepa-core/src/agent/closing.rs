@@ -77,7 +77,13 @@ impl ReplyScope {
     }
 
     /// Sends the end of a result, with the data that goes with it.
-    pub(super) async fn end_result(&self, events: &Events, call: &Id, state: ToolResultState, metadata: Fields) {
+    pub(super) async fn end_result(
+        &self,
+        events: &Events,
+        call: &Id,
+        state: ToolResultState,
+        metadata: Fields,
+    ) {
         self.run_state().started.retain(|started| started != call);
         let (reply_id, tool_call_id) = (events.id(), call.clone());
         let end = AgentEvent::new(EventKind::ToolResultEnd { reply_id, tool_call_id, state });

@@ -68,7 +68,8 @@ pub struct ContextConfig {
 
 impl Default for ContextConfig {
     fn default() -> Self {
-        let fields = ["task_overview", "current_state", "important_discoveries", "next_steps", "context_to_preserve"];
+        let fields =
+            ["task_overview", "current_state", "important_discoveries", "next_steps", "context_to_preserve"];
         let properties: serde_json::Map<_, _> =
             fields.iter().map(|field| ((*field).to_owned(), json!({"type": "string"}))).collect();
         Self {

@@ -4,15 +4,13 @@ use std::{collections::HashSet, sync::Arc};
 
 use crate::{
     id::Id,
-    message::{ContentBlock, Msg, Role, ToolCallBlock, ToolCallState, ToolOutput, ToolResultBlock, ToolResultState, Usage},
+    message::{
+        ContentBlock, Msg, Role, ToolCallBlock, ToolCallState, ToolOutput, ToolResultBlock, ToolResultState,
+        Usage,
+    },
     state::AgentState,
     texts,
 };
-
-/// The last message, if the agent wrote it.
-pub(super) fn own_last<'a>(state: &'a AgentState, name: &str) -> Option<&'a Msg> {
-    state.context.last().map(|msg| &**msg).filter(|msg| is_by(msg, name))
-}
 
 fn is_by(msg: &Msg, name: &str) -> bool {
     msg.role == Role::Assistant && *msg.name == *name
@@ -106,7 +104,7 @@ pub(super) fn is_call_id_taken(state: &AgentState, id: &Id) -> bool {
 /// What the reply at hand has spent so far.
 pub(super) fn reply_usage(state: &AgentState, name: &str) -> Option<Usage> {
     let own = state.context.iter().filter(|msg| is_by(msg, name) && msg.id == *state.reply_id());
-    own.filter_map(|msg| msg.usage).reduce(|mut sum, usage| {
+    own.filter_map(|msg| msg.usage.clone()).reduce(|mut sum, usage| {
         sum += usage;
         sum
     })

@@ -46,7 +46,8 @@ impl Events {
             OutputBlock::Data(block) => {
                 let (reply_id, tool_call_id, block_id) = (self.id(), call.clone(), block.id.clone());
                 let (media_type, delta) = data_delta(&block.source);
-                let kind = EventKind::ToolResultDataDelta { reply_id, tool_call_id, block_id, media_type, delta };
+                let kind =
+                    EventKind::ToolResultDataDelta { reply_id, tool_call_id, block_id, media_type, delta };
                 self.emit(kind).await;
             }
         }

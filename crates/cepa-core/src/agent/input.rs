@@ -126,7 +126,9 @@ impl ReplyScope {
         for call in &asked {
             // The last answer to a question counts.
             let answers = event.confirm_results.iter().rev();
-            let Some(answer) = answers.clone().find(|answer| answer.tool_call.id == call.id) else { continue };
+            let Some(answer) = answers.clone().find(|answer| answer.tool_call.id == call.id) else {
+                continue;
+            };
             if answer.confirmed {
                 self.allow(call, answer)?;
             } else {
@@ -220,7 +222,9 @@ impl ReplyScope {
         let what = format!("the metadata of the result of `{}`", result.name);
         let metadata = serde_json::to_value(&result.metadata).unwrap_or_default();
         let violation = match Validator::new(schema) {
-            Ok(validator) => validator.violation(&metadata).map(|(reason, path)| format!("{reason} (at {path})")),
+            Ok(validator) => {
+                validator.violation(&metadata).map(|(reason, path)| format!("{reason} (at {path})"))
+            }
             Err(reason) => Some(reason),
         };
         violation.map_or(Ok(()), |reason| Err(ErrorKind::SchemaViolation { what, reason }.into()))

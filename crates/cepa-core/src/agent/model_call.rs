@@ -14,7 +14,11 @@ use crate::{
 };
 
 impl Core<ModelCall> for ReplyScope {
-    fn run(self: Arc<Self>, cx: Cx<ModelCall>, request: ModelRequest) -> BoxFuture<'static, Result<ChatResponse>> {
+    fn run(
+        self: Arc<Self>,
+        cx: Cx<ModelCall>,
+        request: ModelRequest,
+    ) -> BoxFuture<'static, Result<ChatResponse>> {
         Box::pin(async move {
             let model = request.model.clone().unwrap_or_else(|| self.definition.model.clone());
             if request.purpose == Purpose::Chat {

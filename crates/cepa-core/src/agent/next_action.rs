@@ -80,8 +80,11 @@ impl ReplyScope {
     fn plain_reply(&self, state: &AgentState, answer: Option<Msg>) -> Action {
         let (rounds, max) = (state.reply_context.cur_iter, self.definition.react.max_iters);
         if let Some(answer) = answer {
-            let reason =
-                if rounds > max { ReplyFinishedReason::ExceedMaxIters } else { ReplyFinishedReason::Completed };
+            let reason = if rounds > max {
+                ReplyFinishedReason::ExceedMaxIters
+            } else {
+                ReplyFinishedReason::Completed
+            };
             return self.end(answer, reason);
         }
         if rounds > max {
@@ -106,7 +109,8 @@ impl ReplyScope {
 
     /// A message of this reply with a fixed text.
     pub(super) fn message(&self, state: &AgentState, text: &str, reason: Option<ReplyFinishedReason>) -> Msg {
-        let mut message = Msg::assistant(self.definition.name.clone(), text).with_id(state.reply_id().clone());
+        let mut message =
+            Msg::assistant(self.definition.name.clone(), text).with_id(state.reply_id().clone());
         if text != texts::MSG_WAITING_OUTSIDE {
             message.usage = reply_usage(state, &self.definition.name);
         }

@@ -50,7 +50,11 @@ pub trait Offloader: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// They could not be kept: the compression fails.
-    fn offload_context<'a>(&'a self, session_id: &'a Id, messages: &'a [Msg]) -> BoxFuture<'a, Result<String>>;
+    fn offload_context<'a>(
+        &'a self,
+        session_id: &'a Id,
+        messages: &'a [Msg],
+    ) -> BoxFuture<'a, Result<String>>;
 
     /// Keeps the rest of a tool result, and returns where.
     ///

@@ -39,7 +39,8 @@ impl Onion {
         let mut text = String::from("flowchart LR\n");
         for hook in HookSet::ALL.names() {
             let set = HookSet::named(hook);
-            let layers: Vec<_> = self.layers.iter().enumerate().filter(|(_, layer)| layer.hooks.contains(set)).collect();
+            let layers: Vec<_> =
+                self.layers.iter().enumerate().filter(|(_, layer)| layer.hooks.contains(set)).collect();
             if layers.is_empty() {
                 continue;
             }

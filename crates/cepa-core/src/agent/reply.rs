@@ -2,12 +2,7 @@
 
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
-use super::{
-    context,
-    emit::Events,
-    next_action::Action,
-    scope::ReplyScope,
-};
+use super::{context, emit::Events, next_action::Action, scope::ReplyScope};
 use crate::{
     chain::{BoxFuture, Core, Cx, Reply},
     error::{Error, ErrorKind, Result},

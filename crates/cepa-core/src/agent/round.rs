@@ -8,10 +8,10 @@ use super::{
     context,
     emit::Events,
     reply::Stop,
-    scope::{Offered, ReplyScope},
+    scope::{Offered, Patience, ReplyScope, Waited},
 };
 use crate::{
-    chain::{BoxFuture, Core, Cx, Outlet, Reasoning, SystemPrompt},
+    chain::{BoxFuture, Compress, Core, Cx, ModelCall, Outlet, Reasoning, SystemPrompt},
     error::{Error, ErrorKind, Origin, Result},
     event::{AgentEvent, EventKind},
     fields::Fields,
@@ -19,7 +19,7 @@ use crate::{
     message::{ContentBlock, HintBlock, Msg, ReplyFinishedReason, Role, ToolResultState, Usage},
     middleware::{CompressInput, ReasoningInput},
     model::{
-        ChatChunk, ChatModel, ChatResponse, ChatUsage, ContentDelta, FinishedReason, ModelRequest, ResponseFold,
+        ChatChunk, ChatResponse, ChatUsage, ContentDelta, FinishedReason, ModelRequest, ResponseFold,
         ToolChoice, ToolChoiceMode, ToolSchema,
     },
     state::AgentState,
@@ -43,7 +43,7 @@ impl ReplyScope {
         }
         let prompt = self.build_prompt().await?;
         self.run_state().prompt = Some(prompt);
-        let compress = self.chain(Outlet::unheard(None), CompressInput::default());
+        let compress = self.chain::<Compress>(Outlet::unheard(None), CompressInput::default());
         compress.or_interrupt(self).await.ok_or(Stop::Interrupted)??;
         self.inject_runtime_state(events).await?;
         let chain = self.chain::<Reasoning>(events.outlet().clone(), ReasoningInput::new(tool_choice));
@@ -180,8 +180,18 @@ pub(super) fn summary_message(state: &AgentState) -> Option<Arc<Msg>> {
     Some(Arc::new(Msg::user(USER, blocks)))
 }
 
+impl Core<SystemPrompt> for ReplyScope {
+    fn run(self: Arc<Self>, _cx: Cx<SystemPrompt>, prompt: String) -> BoxFuture<'static, Result<String>> {
+        Box::pin(std::future::ready(Ok(prompt)))
+    }
+}
+
 impl Core<Reasoning> for ReplyScope {
-    fn run(self: Arc<Self>, cx: Cx<Reasoning>, input: ReasoningInput) -> BoxFuture<'static, Result<Option<Msg>>> {
+    fn run(
+        self: Arc<Self>,
+        cx: Cx<Reasoning>,
+        input: ReasoningInput,
+    ) -> BoxFuture<'static, Result<Option<Msg>>> {
         Box::pin(async move {
             let _writing = self.write(&self.reasoning, "on_reasoning")?;
             self.reason(&cx, input.tool_choice).await
@@ -190,7 +200,11 @@ impl Core<Reasoning> for ReplyScope {
 }
 
 impl ReplyScope {
-    async fn reason(self: &Arc<Self>, cx: &Cx<Reasoning>, tool_choice: Option<ToolChoice>) -> Result<Option<Msg>> {
+    async fn reason(
+        self: &Arc<Self>,
+        cx: &Cx<Reasoning>,
+        tool_choice: Option<ToolChoice>,
+    ) -> Result<Option<Msg>> {
         let events = Events::new(cx, self.state()?.reply_id().clone());
         let prompt = self.run_state().prompt.take();
         let prompt = match prompt {
@@ -250,7 +264,10 @@ impl ReplyScope {
             finished_reason: answer.response.finished_reason,
         });
         let other = answer.response.model.as_ref().filter(|model| **model != primary);
-        let metadata: Fields = other.map(|model| ("model_name".to_owned(), model.to_string().into())).into_iter().collect();
+        let mut metadata = Fields::new();
+        if let Some(model) = other {
+            metadata.insert("model_name", model.to_string());
+        }
         events.emit_event(end.with_metadata(metadata)).await;
         Ok(answer)
     }
@@ -277,35 +294,18 @@ impl ReplyScope {
 
     /// One attempt: goes through `on_model_call` and turns what comes out into events and blocks.
     async fn attempt(self: &Arc<Self>, events: &Events, request: ModelRequest) -> Result<Answer, Failed> {
-        let (frame, mut items) = self.chain_stream(request);
-        let mut interrupted = pin!(self.interrupted());
-        let mut until = None;
+        let (frame, mut items) = self.chain_stream::<ModelCall>(self.clone(), request);
+        let interrupted = pin!(self.interrupted());
+        let mut patience = Patience::new(self, interrupted);
         let mut intake = Intake::new(self);
         let response = loop {
-            let item = match &mut until {
-                None => tokio::select! {
-                    biased;
-                    item = items.next() => item,
-                    () = &mut interrupted => {
-                        if !frame.core_was_entered() {
-                            break None;
-                        }
-                        until = Some(Box::pin(tokio::time::sleep(self.definition.react.interrupt_grace)));
-                        continue;
-                    }
-                },
-                Some(until) => tokio::select! {
-                    biased;
-                    item = items.next() => item,
-                    () = until => break None,
-                },
-            };
-            match item {
-                Some(mut chunk) => {
+            match patience.next(&frame, &mut items).await {
+                Waited::Item(mut chunk) => {
                     intake.take(&mut chunk, events).await;
                     items.recycle(chunk);
                 }
-                None => break Some(items.finish().await),
+                Waited::End => break Some(items.finish().await),
+                Waited::GivenUp => break None,
             }
         };
         intake.open.end_all(events).await;
@@ -395,9 +395,4 @@ impl<'a> Intake<'a> {
         self.ids.push((id.clone(), ours.clone()));
         ours
     }
-}
-
-/// What the messages of a model are in tokens, and what it may read.
-pub(super) fn context_size(model: &dyn ChatModel) -> f64 {
-    model.context_size() as f64
 }

@@ -2,11 +2,15 @@
 
 use std::{
     fmt,
+    pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
+    time::Duration,
 };
+
+use tokio::time::Sleep;
 
 use super::{
     cancel::CancelToken,
@@ -140,6 +144,14 @@ impl ReplyScope {
         if self.closed.swap(true, Relaxed) {
             return;
         }
+        self.close_calls_now();
+    }
+
+    /// Gives every call that nobody will end a result, in the state alone.
+    pub(super) fn close_calls_now(&self) {
+        if !self.run_state().begun {
+            return;
+        }
         if let Ok(mut state) = self.session.lock() {
             context::close_abandoned_calls(&mut state, &self.definition.name);
         }
@@ -175,13 +187,13 @@ impl ReplyScope {
         Chain { frame, running }
     }
 
-    /// As [`chain`](Self::chain), as a stream of what comes out.
-    pub(super) fn chain_stream<H>(self: &Arc<Self>, input: H::Input) -> (Arc<Frame<H>>, Items<H>)
-    where
-        H: AgentHook + Streams,
-        Self: Core<H>,
-    {
-        let frame = Frame::new(self.clone(), self.clone(), self.definition.layers::<H>().clone());
+    /// The chain of a hook around this core, as a stream of what comes out.
+    pub(super) fn chain_stream<H: AgentHook + Streams>(
+        self: &Arc<Self>,
+        core: Arc<dyn Core<H>>,
+        input: H::Input,
+    ) -> (Arc<Frame<H>>, Items<H>) {
+        let frame = Frame::new(self.clone(), core, self.definition.layers::<H>().clone());
         let items = Next::root(frame.clone(), Outlet::unheard(None)).stream(input);
         (frame, items)
     }
@@ -228,6 +240,55 @@ impl<H: AgentHook> Chain<H> {
             return None;
         }
         tokio::time::timeout(scope.definition.react.interrupt_grace, running).await.ok()
+    }
+}
+
+/// Reads what comes out of a chain until its end, or until the reply was interrupted and the layers have had their
+/// time.
+pub(super) struct Patience<'a, F> {
+    interrupted: Pin<&'a mut F>,
+    until: Option<Pin<Box<Sleep>>>,
+    grace: Duration,
+}
+
+/// What a patient reader got.
+pub(super) enum Waited<T> {
+    Item(Box<T>),
+    End,
+    GivenUp,
+}
+
+impl<'a, F: Future<Output = ()>> Patience<'a, F> {
+    pub(super) fn new(scope: &ReplyScope, interrupted: Pin<&'a mut F>) -> Self {
+        Self { interrupted, until: None, grace: scope.definition.react.interrupt_grace }
+    }
+
+    pub(super) async fn next<H: Streams>(
+        &mut self,
+        frame: &Frame<H>,
+        items: &mut Items<H>,
+    ) -> Waited<H::Item> {
+        let item = loop {
+            match &mut self.until {
+                None => tokio::select! {
+                    biased;
+                    item = items.next() => break item,
+                    () = &mut self.interrupted => {
+                        // A layer that waits before `next` has nothing to bring to an end.
+                        if !frame.core_was_entered() {
+                            return Waited::GivenUp;
+                        }
+                        self.until = Some(Box::pin(tokio::time::sleep(self.grace)));
+                    }
+                },
+                Some(until) => tokio::select! {
+                    biased;
+                    item = items.next() => break item,
+                    () = until => return Waited::GivenUp,
+                },
+            }
+        };
+        item.map_or(Waited::End, Waited::Item)
     }
 }
 

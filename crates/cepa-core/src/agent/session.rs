@@ -9,7 +9,7 @@ use std::{
 };
 
 use crate::{
-    error::{Error, ErrorKind, Result},
+    error::{ErrorKind, Result},
     state::AgentState,
 };
 
@@ -35,10 +35,6 @@ impl Session {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         self.owner.store(me, Relaxed);
         Ok(StateLock { owner: &self.owner, state })
-    }
-
-    pub(crate) fn into_state(self) -> AgentState {
-        self.state.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

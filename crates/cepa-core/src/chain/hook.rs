@@ -78,7 +78,7 @@ mod sealed {
 }
 
 /// A layer in the list of one hook.
-pub struct Listed<L: ?Sized> {
+pub(crate) struct Listed<L: ?Sized> {
     pub(crate) layer: Arc<L>,
     pub(crate) name: Arc<str>,
     pub(crate) key: Option<MiddlewareKey>,

@@ -51,7 +51,7 @@ impl<H: Hook> Next<H> {
     /// Runs the rest of the chain. Items go straight on to the caller.
     pub fn run(self, input: H::Input) -> Running<H> {
         let Self { cx, attempts } = self;
-        let sent_before = cx.outlet().sent_if(H::CONTENT || attempts.get().is_some());
+        let sent_before = cx.outlet().sent();
         if H::CONTENT && attempts.get().is_some_and(|let_through| let_through.load(Relaxed)) {
             return Running::failed(Error::items_already_sent());
         }
@@ -89,9 +89,16 @@ impl<H: Streams> Next<H> {
         R: TapResult,
     {
         let reader = Reader::new();
-        let inner = Outlet { slot: reader.slot().clone(), taps: None };
+        let inner = reader.outlet(None);
         let out = std::mem::replace(self.cx.outlet_mut(), inner);
-        Tapping { reader, out, inner: Some(self.run(input)), output: None, look, sending: Sending::Done(false) }
+        Tapping {
+            reader,
+            out,
+            inner: Some(self.run(input)),
+            output: None,
+            look,
+            sending: Sending::Done(false),
+        }
     }
 
     /// As [`Next::tap`] at about a third of its cost per item, for a closure that can be shared.
@@ -109,7 +116,7 @@ impl<H: Streams> Next<H> {
     /// Runs the rest of the chain as a stream of its items, none of which goes on by itself.
     pub fn stream(mut self, input: H::Input) -> Items<H> {
         let reader = Reader::new();
-        *self.cx.outlet_mut() = Outlet { slot: reader.slot().clone(), taps: None };
+        *self.cx.outlet_mut() = reader.outlet(None);
         Items::new(reader, self.run(input))
     }
 }
@@ -170,6 +177,11 @@ pub struct Running<H: Hook> {
 }
 
 impl<H: Hook> Running<H> {
+    /// A future that is no part of a chain.
+    pub(crate) fn of_future(fut: BoxFuture<'static, Result<H::Output>>) -> Self {
+        Self { fut: Some(fut), owner: Owner::Nobody, watch: None, done: None }
+    }
+
     fn failed(error: Error) -> Self {
         Self { fut: None, owner: Owner::Nobody, watch: None, done: Some(Err(error)) }
     }

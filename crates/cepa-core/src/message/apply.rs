@@ -1,7 +1,5 @@
 //! [`Msg::apply_event`]: a client's copy of a reply, built from its events.
 
-mod base64;
-
 use super::{
     ContentBlock, DataBlock, ErrorInfo, HintBlock, Msg, OutputBlock, ReplyFinishedReason, Source, TextBlock,
     ThinkingBlock, ToolCallBlock, ToolCallState, ToolResultBlock, ToolResultState, Usage,
@@ -282,7 +280,7 @@ fn append_data(
 ) -> Result<(), Unknown> {
     match (source, delta) {
         (Source::Base64 { data, media_type: old, .. }, DataDelta::Base64(more)) => {
-            base64::append(data, more).map_err(|_| Unknown("its data is not base64"))?;
+            super::base64::append(data, more).map_err(|_| Unknown("its data is not base64"))?;
             if !media_type.is_empty() {
                 *old = media_type.clone();
             }
