@@ -7,6 +7,7 @@ use syn::{Attribute, Error, FnArg, Receiver, Result, ReturnType, Type, spanned::
 use super::hooks::Hook;
 use crate::{
     attributes::{conditions, is_doc, lints_elsewhere},
+    spans::located_at,
     unparsed::Function,
 };
 
@@ -103,9 +104,4 @@ fn taken(receiver: &Receiver) -> Result<Taken> {
              remembers lives in `cx.my_state()` or `cx.scratch()`",
         )),
     }
-}
-
-/// Shown at `span`, but known to the compiler as the macro's, so that no lint looks at it.
-fn located_at(span: Span) -> Span {
-    Span::call_site().located_at(span)
 }
