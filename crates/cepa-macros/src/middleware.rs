@@ -61,7 +61,7 @@ impl Expansion {
         let TraitImpl { attrs, generics, trait_path, self_ty, items } = block;
         for item in items {
             match item {
-                Item::Function(function) => self.function(function),
+                Item::Function(function) => self.function(*function),
                 Item::Other(other) => self.methods.push(other),
             }
         }

@@ -26,12 +26,24 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
         Err(error) => return beside(&item, &error),
     };
     let parameters = parameters::take(&mut function.sig);
-    let expanded =
-        Options::parse(options).and_then(|options| Ok(describe(options, &function, &parameters?)?.expand()));
-    expanded.unwrap_or_else(|error| beside(&function, &error))
+    let expanded = both(Options::parse(options), parameters)
+        .and_then(|(options, parameters)| Ok(describe(options, &function, &parameters)?.expand()));
+    expanded.unwrap_or_else(|error| beside(&quote!(#[allow(unused)] #function), &error))
 }
 
-fn beside(item: &impl ToTokens, error: &Error) -> TokenStream {
+/// Both, or all that is wrong with them.
+fn both<A, B>(a: Result<A>, b: Result<B>) -> Result<(A, B)> {
+    match (a, b) {
+        (Ok(a), Ok(b)) => Ok((a, b)),
+        (Err(mut error), Err(other)) => {
+            error.combine(other);
+            Err(error)
+        }
+        (Err(error), _) | (_, Err(error)) => Err(error),
+    }
+}
+
+fn beside(item: &TokenStream, error: &Error) -> TokenStream {
     let error = error.to_compile_error();
     quote!(#item #error)
 }

@@ -60,7 +60,7 @@ pub(crate) struct TraitImpl {
 
 /// What stands in an impl block.
 pub(crate) enum Item {
-    Function(Function),
+    Function(Box<Function>),
     Other(TokenStream),
 }
 
@@ -88,7 +88,7 @@ impl Parse for TraitImpl {
         let mut items = Vec::new();
         while !block.is_empty() {
             items.push(if Function::is_next(&block) {
-                Item::Function(block.parse()?)
+                Item::Function(Box::new(block.parse()?))
             } else {
                 Item::Other(block.parse::<ImplItem>()?.into_token_stream())
             });

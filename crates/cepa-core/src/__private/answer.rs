@@ -14,6 +14,7 @@ pub trait Answer {
     fn into_result(self) -> Result<ToolResponse, ToolError>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Into<ToolResponse>> Answer for T {
     fn into_result(self) -> Result<ToolResponse, ToolError> {
         Ok(self.into())

@@ -10,8 +10,10 @@ use crate::tool::ToolError;
 /// The arguments of one tool: their schema, and how they are read.
 pub struct Arguments<T> {
     schema: Value,
-    read: Box<dyn Fn(Map<String, Value>) -> Result<T, ToolError> + Send + Sync>,
+    read: Read<T>,
 }
+
+type Read<T> = Box<dyn Fn(Map<String, Value>) -> Result<T, ToolError> + Send + Sync>;
 
 impl Arguments<()> {
     /// Of a tool that takes none. What the model gives all the same is not looked at.

@@ -1,15 +1,15 @@
 //! What the function becomes: a unit struct of its name that implements `Tool`.
 
-use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
-use syn::{Ident, LitStr, Path, ReturnType, spanned::Spanned};
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::{Attribute, FnArg, Ident, LitStr, Path, ReturnType, Visibility, ext::IdentExt, spanned::Spanned};
 
 use super::{
     options::Permission,
     parameters::{Arguments, Named, Parameter},
 };
 use crate::{
-    attributes::{conditions, is_doc, is_lint},
+    attributes::{conditions, is_doc, lints_elsewhere},
     spans::located_at,
     unparsed::Function,
 };
@@ -40,15 +40,17 @@ struct Reading {
 impl ToolFunction<'_> {
     pub(super) fn expand(&self) -> TokenStream {
         let (item, run, implementation) = (self.item(), self.run(), self.implementation());
+        let function = self.function();
         let Reading { hidden, ty, reader } = self.reading();
         let cfgs = conditions(&self.function.attrs);
         let private = self.private();
         quote! {
             #item
-            #run
 
             #(#cfgs)*
             const _: () = {
+                #function
+                #run
                 #hidden
 
                 static ARGUMENTS: ::std::sync::LazyLock<#private::Arguments<#ty>> =
@@ -68,9 +70,14 @@ impl ToolFunction<'_> {
     fn item(&self) -> TokenStream {
         let Function { attrs, vis, sig, .. } = self.function;
         let (name, cfgs) = (&sig.ident, conditions(attrs));
-        let docs = attrs.iter().filter(|attr| is_doc(attr) || attr.path().is_ident("deprecated"));
+        let own = attrs.iter().filter(|attr| is_of_item(attr));
+        let lints = lints_elsewhere(attrs);
+        let doc = (!attrs.iter().any(is_doc)).then(|| {
+            let text = format!("The tool `{}`.", self.name);
+            quote!(#[doc = #text])
+        });
         quote! {
-            #(#docs)* #(#cfgs)*
+            #doc #(#own)* #(#cfgs)* #(#lints)*
             #[allow(non_camel_case_types)]
             #[derive(
                 ::core::clone::Clone, ::core::marker::Copy, ::core::default::Default, ::core::fmt::Debug,
@@ -79,20 +86,54 @@ impl ToolFunction<'_> {
         }
     }
 
-    /// The function as it was written, as `name::run`.
-    fn run(&self) -> TokenStream {
+    /// The function as it was written. In this block its name stands for it, not for the unit struct: so it may call
+    /// itself, and name a variable as itself.
+    fn function(&self) -> TokenStream {
         let mut function = self.function.clone();
-        let (name, cfgs) = (&self.function.sig.ident, conditions(&function.attrs));
-        function.attrs.retain(|attr| !is_doc(attr) && !attr.path().is_ident("deprecated"));
-        function.sig.ident = Ident::new("run", name.span());
+        function.vis = Visibility::Inherited;
+        function.attrs.retain(|attr| !is_of_item(attr));
         quote! {
-            #(#cfgs)*
+            // `async` and what it takes are how a tool is run, not a matter of taste.
+            #[allow(clippy::unused_async, clippy::needless_pass_by_value)]
+            #function
+        }
+    }
+
+    /// The function for others, as `name::run`.
+    fn run(&self) -> TokenStream {
+        let Function { vis, sig, .. } = self.function;
+        let (name, output) = (&sig.ident, &sig.output);
+        let names: Vec<Ident> = self.parameters.iter().map(|parameter| self.public_name(parameter)).collect();
+        let types = sig.inputs.iter().filter_map(|input| match input {
+            FnArg::Typed(typed) => Some(&typed.ty),
+            FnArg::Receiver(_) => None,
+        });
+        let (asyncness, wait) = (sig.asyncness, sig.asyncness.map(|_| quote!(.await)));
+        let span = located_at(name.span());
+        let call = quote_spanned!(span=> #name(#(#names),*) #wait);
+        quote! {
             #[allow(deprecated)]
             impl #name {
-                /// Calls the function directly, without an agent.
-                #[allow(clippy::unused_async, clippy::needless_pass_by_value)]
-                #function
+                /// Calls the function itself, without an agent.
+                #vis #asyncness fn run(#(#names: #types),*) #output {
+                    #call
+                }
             }
+        }
+    }
+
+    /// What a parameter is called in `run`: there it may hide the function, which the body calls.
+    fn public_name(&self, parameter: &Parameter) -> Ident {
+        let (name, unnamed) = match parameter {
+            Parameter::Context(name) => (name, "cx"),
+            Parameter::Argument(argument) => (&argument.name, "arguments"),
+        };
+        match name {
+            Some(name) if name.unraw() == self.function.sig.ident.unraw() => {
+                format_ident!("{}_", name.unraw())
+            }
+            Some(name) => name.clone(),
+            None => Ident::new(unnamed, Span::call_site()),
         }
     }
 
@@ -100,7 +141,7 @@ impl ToolFunction<'_> {
         let Self { function, name, description, .. } = self;
         let private = self.private();
         let ident = &function.sig.ident;
-        let lints = function.attrs.iter().filter(|attr| is_lint(attr) && !attr.path().is_ident("expect"));
+        let lints = lints_elsewhere(&function.attrs);
         let read_only = self.read_only.then(|| {
             quote!(
                 fn is_read_only(&self) -> bool {
@@ -166,10 +207,10 @@ impl ToolFunction<'_> {
         let sig = &self.function.sig;
         let is_one = matches!(self.arguments, Arguments::Fields(_) | Arguments::One(_));
         let given = self.parameters.iter().map(|parameter| match parameter {
-            Parameter::Context => quote!(cx),
+            Parameter::Context(_) => quote!(__cx),
             Parameter::Argument(argument) => match &argument.name {
-                Some(name) if !is_one => quote!(arguments.#name),
-                _ => quote!(arguments),
+                Some(name) if !is_one => quote!(__arguments.#name),
+                _ => quote!(__arguments),
             },
         });
         let span = located_at(sig.ident.span());
@@ -183,20 +224,20 @@ impl ToolFunction<'_> {
             ReturnType::Type(_, ty) => located_at(ty.span()),
             ReturnType::Default => span,
         };
-        let answer = quote_spanned!(output=> #private::Answer::into_result(returned));
+        let answer = quote_spanned!(output=> #private::Answer::into_result(__returned));
         let body = quote_spanned! {span=>
             ::std::boxed::Box::pin(async move {
-                let arguments = ARGUMENTS.read(input)?;
-                let returned = #returned;
+                let __arguments = ARGUMENTS.read(__input)?;
+                let __returned = #returned;
                 #answer
             })
         };
         quote! {
-            #[allow(unused_variables, clippy::let_unit_value)]
+            #[allow(unused_variables, clippy::let_unit_value, clippy::used_underscore_binding)]
             fn call(
                 self: ::std::sync::Arc<Self>,
-                input: #private::serde_json::Map<::std::string::String, #private::serde_json::Value>,
-                cx: #private::ToolCx,
+                __input: #private::serde_json::Map<::std::string::String, #private::serde_json::Value>,
+                __cx: #private::ToolCx,
             ) -> #private::BoxFuture<
                 'static,
                 ::core::result::Result<#private::ToolResponse, #private::ToolError>,
@@ -222,7 +263,7 @@ impl ToolFunction<'_> {
             Arguments::One(one @ Named { name, ty, .. }) => Reading {
                 hidden: self.hidden_struct(std::slice::from_ref(one)),
                 ty: quote!(#ty),
-                reader: quote!(#private::Arguments::fields_or(|only: __Arguments| only.#name)),
+                reader: quote!(#private::Arguments::fields_or(|__only: __Arguments| __only.#name)),
             },
             Arguments::Several(several) => Reading {
                 hidden: self.hidden_struct(several),
@@ -250,4 +291,9 @@ impl ToolFunction<'_> {
             }
         }
     }
+}
+
+/// Whether an attribute of the function is for the value that others see.
+fn is_of_item(attr: &Attribute) -> bool {
+    is_doc(attr) || attr.path().is_ident("deprecated")
 }

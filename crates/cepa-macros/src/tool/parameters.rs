@@ -8,10 +8,10 @@ use crate::attributes::is_lint;
 
 /// One parameter, in the order of the function.
 pub(super) enum Parameter {
-    /// The call's `ToolCx`.
-    Context,
+    /// The call's `ToolCx`, and what it is called.
+    Context(Option<Ident>),
     /// Something the model gives.
-    Argument(Argument),
+    Argument(Box<Argument>),
 }
 
 pub(super) struct Argument {
@@ -54,7 +54,7 @@ pub(super) fn take(sig: &mut Signature) -> Result<Vec<Parameter>> {
         }
     }
     let parameters = result?;
-    let contexts = parameters.iter().filter(|parameter| matches!(parameter, Parameter::Context)).count();
+    let contexts = parameters.iter().filter(|parameter| matches!(parameter, Parameter::Context(_))).count();
     if contexts > 1 {
         return Err(Error::new_spanned(&sig.inputs, "a tool takes one `ToolCx`"));
     }
@@ -73,7 +73,7 @@ fn parameter(input: &mut FnArg) -> Result<Parameter> {
     let (lints, attrs): (Vec<_>, Vec<_>) = typed.attrs.drain(..).partition(is_lint);
     typed.attrs = lints;
     if is_context(&typed.ty) {
-        return Ok(Parameter::Context);
+        return Ok(Parameter::Context(name(typed)));
     }
     if let Some(cfg) = attrs.iter().find(|attr| attr.path().is_ident("cfg")) {
         return Err(Error::new_spanned(cfg, "an argument of a tool cannot be conditional"));
@@ -88,7 +88,7 @@ fn parameter(input: &mut FnArg) -> Result<Parameter> {
             "the model gives an argument by its name: give this one a name",
         ));
     }
-    Ok(Parameter::Argument(Argument { name: name(typed), ty: (*typed.ty).clone(), attrs }))
+    Ok(Parameter::Argument(Box::new(Argument { name: name(typed), ty: (*typed.ty).clone(), attrs })))
 }
 
 fn name(typed: &PatType) -> Option<Ident> {
@@ -120,8 +120,8 @@ impl<'a> Arguments<'a> {
         let arguments: Vec<&Argument> = parameters
             .iter()
             .filter_map(|parameter| match parameter {
-                Parameter::Argument(argument) => Some(argument),
-                Parameter::Context => None,
+                Parameter::Argument(argument) => Some(&**argument),
+                Parameter::Context(_) => None,
             })
             .collect();
         match *arguments {
