@@ -86,6 +86,13 @@ pub trait Middleware: Send + Sync + 'static {
         self.__type_name().map(MiddlewareKey::from)
     }
 
+    /// The key of a layer that is named after its place.
+    #[doc(hidden)]
+    fn key_at(&self, position: usize) -> Option<MiddlewareKey> {
+        let _ = position;
+        self.key()
+    }
+
     /// Tools that the layer offers: they are in the agent's toolkit without further ado.
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
         Vec::new()

@@ -2,9 +2,12 @@
 
 mod chunk;
 mod estimate;
+mod finished;
 mod fold;
+mod outlet;
 mod request;
 mod response;
+mod tool_choice;
 mod usage;
 
 use std::{fmt, sync::Arc};
@@ -12,24 +15,30 @@ use std::{fmt, sync::Arc};
 pub use self::{
     chunk::{ChatChunk, ContentDelta},
     estimate::estimate_tokens,
+    finished::FinishedReason,
+    outlet::ModelOutlet,
     request::{ModelOptions, ModelRequest, Purpose, ToolSchema},
     response::ChatResponse,
+    tool_choice::{ToolChoice, ToolChoiceMode},
     usage::ChatUsage,
 };
-pub(crate) use self::fold::ResponseFold;
+pub(crate) use self::{
+    estimate::{estimate_blocks, estimate_output},
+    fold::ResponseFold,
+};
 use crate::{
-    chain::{BoxFuture, Outlet},
+    chain::{BoxFuture, Outlet, Tap},
     error::Result,
     message::Msg,
 };
 
 /// A chat model.
 ///
-/// It streams its content as [`ChatChunk`]s through the [`Outlet`] and returns the envelope; one that does not
+/// It streams its content as [`ChatChunk`]s through the [`ModelOutlet`] and returns the envelope; one that does not
 /// stream returns its content in the response ([`ChatResponse::own`]) and the chain sends it.
 ///
 /// ```
-/// use cepa_core::{BoxFuture, ChatChunk, ChatModel, ChatResponse, ModelRequest, Outlet, Result, generate};
+/// use cepa_core::{BoxFuture, ChatChunk, ChatModel, ChatResponse, ModelOutlet, ModelRequest, Result, generate};
 ///
 /// /// Repeats what the user said, word by word.
 /// #[derive(Debug)]
@@ -40,7 +49,7 @@ use crate::{
 ///         "parrot"
 ///     }
 ///
-///     fn call(&self, request: ModelRequest, out: Outlet<ChatChunk>) -> BoxFuture<'_, Result<ChatResponse>> {
+///     fn call(&self, request: ModelRequest, out: ModelOutlet) -> BoxFuture<'_, Result<ChatResponse>> {
 ///         Box::pin(async move {
 ///             let said = request.messages.last().and_then(|msg| msg.text()).unwrap_or_default();
 ///             for word in said.split_inclusive(' ') {
@@ -81,7 +90,7 @@ pub trait ChatModel: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// A [`ModelError`](crate::ModelError) (as [`Error`](crate::Error)) when the request fails, at any time.
-    fn call(&self, request: ModelRequest, out: Outlet<ChatChunk>) -> BoxFuture<'_, Result<ChatResponse>>;
+    fn call(&self, request: ModelRequest, out: ModelOutlet) -> BoxFuture<'_, Result<ChatResponse>>;
 }
 
 /// Asks a model without an agent and returns the whole response.
@@ -89,19 +98,12 @@ pub trait ChatModel: fmt::Debug + Send + Sync + 'static {
 /// # Errors
 /// What the model returns.
 pub async fn generate(model: &dyn ChatModel, request: ModelRequest) -> Result<ChatResponse> {
-    let fold = Arc::new(std::sync::Mutex::new(ResponseFold::default()));
-    let tap = {
-        let fold = fold.clone();
-        crate::chain::Tap::new(move |chunk: &mut ChatChunk| lock(&fold).add(chunk))
-    };
-    let mut response = model.call(request, Outlet::unheard(Some(Arc::new(tap)))).await?;
-    let streamed = std::mem::take(&mut *lock(&fold)).into_blocks();
+    let (tap, fold) = Tap::folding(|fold: &mut ResponseFold, chunk: &ChatChunk| fold.add(chunk));
+    let out = ModelOutlet::new(Outlet::unheard(Some(tap)));
+    let mut response = model.call(request, out.clone()).await?;
+    out.complete(&mut response);
     if response.content.is_streamed() {
-        response.content.put(streamed, true);
+        response.content.put(fold.take().into_blocks(), true);
     }
     Ok(response)
-}
-
-fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -2,9 +2,14 @@
 
 mod chunk;
 mod error;
+mod cx;
+mod group;
 mod input;
+mod lenient;
+mod meta;
 mod middleware;
 mod response;
+mod run;
 mod schema_only;
 mod toolkit;
 
@@ -18,11 +23,14 @@ pub use self::{
     middleware::{ToolMiddleware, on_tool_call},
     response::ToolResponse,
     schema_only::SchemaTool,
-    toolkit::{ToolGroup, Toolkit, ToolkitError},
+    group::ToolGroup,
+    toolkit::{Toolkit, ToolkitError},
 };
 pub(crate) use self::{
     chunk::ToolFold,
-    input::{InputError, Validator},
+    input::{InputError, Validator, read_object},
+    run::run_tool,
+    toolkit::Entry,
 };
 use crate::{
     agent::ReplyScope,
@@ -146,6 +154,11 @@ pub trait Tool: fmt::Debug + Send + Sync + 'static {
         vec![PermissionRule::new(self.name(), None, PermissionBehavior::Allow, "suggested")]
     }
 
+    /// Layers around it, outermost first; a group's layers go around these.
+    fn middlewares(&self) -> Vec<Arc<dyn ToolMiddleware>> {
+        Vec::new()
+    }
+
     /// Runs it. Arguments are checked against the schema. Chunks go out by `cx.emit`; what was not streamed is
     /// returned in the response.
     ///
@@ -178,6 +191,12 @@ impl ActingInput {
 pub struct ToolCallInput {
     /// The arguments, checked against the schema.
     pub input: Map<String, Value>,
+}
+
+impl ToolCallInput {
+    pub(crate) fn new(input: Map<String, Value>) -> Self {
+        Self { input }
+    }
 }
 
 /// Where a tool runs: in a reply, or on its own.

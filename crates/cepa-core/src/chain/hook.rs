@@ -60,7 +60,7 @@ pub trait Streams: Hook {}
 
 /// The hooks of an agent, which know its state.
 pub trait AgentHook: Hook<Layer = dyn Middleware, Scope = Arc<ReplyScope>> {}
-impl<H: Hook<Layer = dyn Middleware, Scope = Arc<ReplyScope>>> AgentHook for H {}
+impl AgentHook for SystemPrompt {}
 
 /// The item of a hook that streams nothing.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +87,7 @@ macro_rules! agent_hooks {
         #[derive(Debug)]
         pub enum $hook {}
         impl sealed::Sealed for $hook {}
+        impl AgentHook for $hook {}
         impl Hook for $hook {
             type Input = $input;
             type Item = $item;

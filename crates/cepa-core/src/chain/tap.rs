@@ -1,6 +1,6 @@
 //! Taps: looking at items as they pass, without awaiting.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::Error;
 
@@ -64,5 +64,36 @@ impl<T> Tap<T> {
     /// An outermost tap.
     pub(crate) fn new<R: Into<Flow>>(look: impl Fn(&mut T) -> R + Send + Sync + 'static) -> Self {
         Self { look: Box::new(move |item| look(item).into()), outer: None }
+    }
+}
+
+impl<T: 'static> Tap<T> {
+    /// An outermost tap that adds items up; what they add up to can be taken out at the end.
+    pub(crate) fn folding<F: Default + Send + 'static>(add: fn(&mut F, &T)) -> (Arc<Self>, Folded<F>) {
+        let folded = Folded(Arc::default());
+        let tap = {
+            let folded = folded.clone();
+            Self::new(move |item: &mut T| add(&mut folded.lock(), item))
+        };
+        (Arc::new(tap), folded)
+    }
+}
+
+/// What a folding tap has added up.
+pub(crate) struct Folded<F>(Arc<Mutex<F>>);
+
+impl<F> Clone for Folded<F> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<F: Default> Folded<F> {
+    fn lock(&self) -> MutexGuard<'_, F> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn take(&self) -> F {
+        std::mem::take(&mut self.lock())
     }
 }

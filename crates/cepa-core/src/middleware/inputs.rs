@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use crate::{
     agent::ContextConfig,
     event::{ExternalExecutionResultEvent, UserConfirmResultEvent, UserInterruptEvent},
-    message::{HintBlock, Msg, ToolCallBlock, ToolChoice},
+    message::{HintBlock, Msg, ToolCallBlock},
+    model::ToolChoice,
     tool::Tool,
 };
 

@@ -5,11 +5,8 @@ use std::{borrow::Cow, fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::ChatModel;
-use crate::{
-    fields::Fields,
-    message::{Msg, ToolChoice},
-};
+use super::{ChatModel, ToolChoice};
+use crate::{fields::Fields, message::Msg};
 
 /// One request to a chat model: the input of `on_model_call`.
 #[derive(Clone, Debug)]

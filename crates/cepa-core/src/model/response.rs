@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::ChatUsage;
+use super::{ChatUsage, FinishedReason};
 use crate::{
     body::Body,
     fields::Fields,
     id::Id,
-    message::{ContentBlock, FinishedReason},
+    message::{ContentBlock, TextBlock},
     time::Timestamp,
 };
 
@@ -52,7 +52,7 @@ impl ChatResponse {
 
     /// An answer of one text that was not streamed.
     pub fn own_text(text: impl Into<String>) -> Self {
-        Self::own(vec![ContentBlock::text(text)])
+        Self::own(vec![TextBlock::new(text).into()])
     }
 
     /// Adds the tokens spent.
@@ -64,6 +64,6 @@ impl ChatResponse {
     /// The text of the content that is held here (all of it after `collect` or `hold`).
     pub fn text(&self) -> String {
         let blocks = self.content.blocks().iter();
-        blocks.filter_map(|block| block.as_text()).map(|block| block.text.as_str()).collect()
+        blocks.filter_map(ContentBlock::as_text).collect()
     }
 }

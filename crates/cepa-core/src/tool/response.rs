@@ -54,7 +54,12 @@ impl ToolResponse {
     /// The text of the output that is held here (all of it after `collect` or `hold`).
     pub fn output_text(&self) -> String {
         let blocks = self.content.blocks().iter();
-        blocks.filter_map(|block| block.as_text()).map(|block| block.text.as_str()).collect()
+        blocks
+            .filter_map(|block| match block {
+                OutputBlock::Text(block) => Some(block.text.as_str()),
+                OutputBlock::Data(_) => None,
+            })
+            .collect()
     }
 }
 

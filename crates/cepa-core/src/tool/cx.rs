@@ -1,0 +1,35 @@
+//! What a running tool can ask for.
+
+use super::{Tool, ToolCx};
+use crate::{
+    chain::StateGuard,
+    error::{Error, ErrorKind, Result},
+};
+
+impl ToolCx {
+    /// The tool that runs.
+    pub fn tool(&self) -> &dyn Tool {
+        &*self.scope().tool
+    }
+
+    /// What the caller gave to this reply by `.with(value)`; `None` also when there is no reply.
+    pub fn context<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.scope().reply.as_ref()?.context()
+    }
+
+    /// The session's state, locked. The guard cannot be held across an `await`: that does not compile.
+    ///
+    /// # Errors
+    /// *Reply over* when the reply has ended or when the tool was called without an agent; *reentrant* when this
+    /// thread holds the state already.
+    pub fn state(&self) -> Result<StateGuard<'_>> {
+        let reply = self.scope().reply.as_ref().ok_or_else(|| Error::new(ErrorKind::ReplyOver))?;
+        reply.state().map(StateGuard)
+    }
+
+    /// Whether the reply was interrupted. A tool that only awaits is dropped then; one that computes, or runs in a
+    /// thread of its own, may look at it.
+    pub fn is_interrupted(&self) -> bool {
+        self.scope().reply.as_ref().is_some_and(|reply| reply.is_interrupted())
+    }
+}
