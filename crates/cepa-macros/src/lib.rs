@@ -15,6 +15,7 @@ use proc_macro::TokenStream;
 /// Turns the `async fn`s of an `impl Middleware for …` into the hooks of a layer.
 ///
 /// ```
+/// # use onion as cepa_core;
 /// use cepa_core::{Cx, HookSet, Middleware, Msg, Next, Reply, ReplyInput, Result, SystemPrompt, middleware};
 ///
 /// struct Polite;
@@ -63,6 +64,7 @@ pub fn middleware(options: TokenStream, block: TokenStream) -> TokenStream {
 /// the arguments are what it is told of these.
 ///
 /// ```
+/// # use onion as cepa_core;
 /// use std::io;
 /// use cepa_core::{Tool, ToolCx, tool};
 ///
