@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 // So that what `#[tool]` writes finds this crate under one name, also in the crate itself.
+#[allow(unused_extern_crates)]
 extern crate self as cepa_core;
 
 #[doc(hidden)]

@@ -7,7 +7,7 @@ use cepa_core::{
     Acting, ActingInput, BoxFuture, ChatResponse, Cx, HookSet, Middleware, MiddlewareKey, ModelCall,
     ModelRequest, Msg, Next, Reply, ReplyInput, Result, SystemPrompt, Tool, ToolCallInput, ToolCalling,
     ToolGroup, ToolMiddleware, ToolResponse, Toolkit, middleware,
-    serde_json::{Map, json},
+    serde_json::{Map, Value, json},
     tool,
 };
 
@@ -123,7 +123,7 @@ impl Tool for LoudEcho {
     fn description(&self) -> &str {
         echo.description()
     }
-    fn input_schema(&self) -> &cepa_core::serde_json::Value {
+    fn input_schema(&self) -> &Value {
         echo.input_schema()
     }
     fn middlewares(&self) -> Vec<Arc<dyn ToolMiddleware>> {
@@ -131,7 +131,7 @@ impl Tool for LoudEcho {
     }
     fn call(
         self: Arc<Self>,
-        input: Map<String, cepa_core::serde_json::Value>,
+        input: Map<String, Value>,
         cx: cepa_core::ToolCx,
     ) -> BoxFuture<'static, Result<ToolResponse, cepa_core::ToolError>> {
         Arc::new(echo).call(input, cx)

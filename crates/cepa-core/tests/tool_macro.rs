@@ -54,7 +54,7 @@ enum ZoneKind {
 /// Tells the weather.
 #[tool]
 async fn weather(place: Place) -> Value {
-    json!({"warm": place.latitude.abs() < 40.0, "zone": place.zone.map(|zone| zone.title)})
+    json!({"warm": place.latitude.abs() < 40.0, "zone": place.zone.map(|zone| format!("{} ({:?})", zone.title, zone.kind))})
 }
 
 /// Tells the climate.
@@ -106,15 +106,25 @@ fn thread_name() -> String {
     format!("{:?}", thread::current().id())
 }
 
-/// Its name is that of a parameter, of a variable, and of itself.
+/// Its name is that of a parameter and of a variable.
 #[tool]
-fn factorial(factorial: u64, so_far: Option<u64>) -> String {
-    let so_far = so_far.unwrap_or(1);
-    if factorial < 2 {
-        so_far.to_string()
-    } else {
-        self::factorial::run(factorial - 1, Some(so_far * factorial))
+fn steps(steps: u64, so_far: Option<u64>) -> String {
+    let so_far = so_far.unwrap_or(0);
+    if steps == 1 {
+        return so_far.to_string();
     }
+    let steps = if steps % 2 == 0 { steps / 2 } else { 3 * steps + 1 };
+    recursive(steps, Some(so_far + 1))
+}
+
+fn recursive(n: u64, so_far: Option<u64>) -> String {
+    steps::run(n, so_far)
+}
+
+/// Calls itself.
+#[tool]
+fn factorial(n: u64) -> Value {
+    if n < 2 { json!(1) } else { json!(n * factorial(n - 1).as_u64().unwrap_or(0)) }
 }
 
 struct Degrees(f64);
@@ -261,8 +271,9 @@ async fn what_does_not_fit_is_told_by_the_name_of_the_argument() {
 #[tokio::test]
 async fn the_function_stays_callable_and_may_call_itself() {
     assert_eq!(repeat::run("a".into(), 3, None).await, "aaa");
-    assert_eq!(factorial::run(5, None), "120");
-    assert_eq!(answer(factorial, json!({"factorial": 4})).await, "24");
+    assert_eq!(steps::run(6, None), "8");
+    assert_eq!(answer(steps, json!({"steps": 6})).await, "8");
+    assert_eq!(answer(factorial, json!({"n": 5})).await, "120");
 }
 
 #[test]

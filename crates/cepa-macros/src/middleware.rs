@@ -124,9 +124,11 @@ impl Expansion {
         self.hook_names.push(quote!(#(#cfgs)* #hook_name));
     }
 
-    /// Notes the error; the body stays where an editor and the compiler look into it.
+    /// Notes the error, which is none where the function is not there; the body stays where an editor and the
+    /// compiler look into it.
     fn reject(&mut self, error: &Error, function: &Function) {
-        self.errors.push(error.to_compile_error());
+        let (cfgs, error) = (conditions(&function.attrs), error.to_compile_error());
+        self.errors.push(quote!(#(#cfgs)* #error));
         let body = hook::inherent(function);
         self.bodies.push(quote!(#[allow(unused)] #body));
     }

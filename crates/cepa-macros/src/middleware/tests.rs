@@ -182,3 +182,10 @@ fn an_expectation_is_met_where_the_bodies_are() {
     assert!(text.starts_with("# [expect (clippy :: foo)] impl A"), "{text}");
     assert!(text.contains("# [allow (clippy :: foo)] impl Middleware for A"), "{text}");
 }
+
+#[test]
+fn what_is_not_there_is_no_error() {
+    let expanded =
+        expand(TokenStream::new(), quote!(impl Middleware for A { #[cfg(any())] async fn on_replay() {} }));
+    assert!(expanded.to_string().starts_with("# [cfg (any ())] :: core :: compile_error"), "{expanded}");
+}
