@@ -224,7 +224,8 @@ impl ToolFunction<'_> {
             ReturnType::Type(_, ty) => located_at(ty.span()),
             ReturnType::Default => span,
         };
-        let answer = quote_spanned!(output=> #private::Answer::into_result(__returned));
+        let private_there = respanned(&private, output);
+        let answer = quote_spanned!(output=> #private_there::Answer::into_result(__returned));
         let body = quote_spanned! {span=>
             ::std::boxed::Box::pin(async move {
                 let __arguments = ARGUMENTS.read(__input)?;
@@ -296,4 +297,15 @@ impl ToolFunction<'_> {
 /// Whether an attribute of the function is for the value that others see.
 fn is_of_item(attr: &Attribute) -> bool {
     is_doc(attr) || attr.path().is_ident("deprecated")
+}
+
+/// A path, shown at `span`.
+fn respanned(path: &TokenStream, span: Span) -> TokenStream {
+    let tokens = path.clone().into_iter();
+    tokens
+        .map(|mut token| {
+            token.set_span(span);
+            token
+        })
+        .collect()
 }
