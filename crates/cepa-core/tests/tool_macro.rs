@@ -127,6 +127,18 @@ fn factorial(n: u64) -> Value {
     if n < 2 { json!(1) } else { json!(n * factorial(n - 1).as_u64().unwrap_or(0)) }
 }
 
+macro_rules! greeter {
+    ($name:ident, $cx:ty, $who:ty) => {
+        #[tool(description = "Greets.", read_only)]
+        pub async fn $name(cx: $cx, who: $who) -> String {
+            drop(cx);
+            format!("Hello, {who}!")
+        }
+    };
+}
+
+greeter!(greet, ToolCx, String);
+
 struct Degrees(f64);
 
 impl From<Degrees> for ToolResponse {
@@ -274,6 +286,17 @@ async fn the_function_stays_callable_and_may_call_itself() {
     assert_eq!(steps::run(6, None), "8");
     assert_eq!(answer(steps, json!({"steps": 6})).await, "8");
     assert_eq!(answer(factorial, json!({"n": 5})).await, "120");
+}
+
+#[tokio::test]
+async fn tools_are_made_by_macros_and_inside_of_functions_too() {
+    /// Says where it is.
+    #[tool]
+    async fn local(n: u8) -> String {
+        format!("{n} inside")
+    }
+    assert_eq!(answer(local, json!({"n": 1})).await, "1 inside");
+    assert_eq!(answer(greet, json!({"who": "you"})).await, "Hello, you!");
 }
 
 #[test]

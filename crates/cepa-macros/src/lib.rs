@@ -7,6 +7,8 @@ mod crate_path;
 mod middleware;
 mod spans;
 mod spelling;
+#[cfg(test)]
+mod testing;
 mod tool;
 mod unparsed;
 

@@ -1,20 +1,9 @@
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{File, ImplItem, Item, ItemImpl, parse2};
+use syn::{ImplItem, Item, ItemImpl};
 
 use super::expand;
-
-/// The messages of the errors in an expansion.
-fn errors(expanded: &TokenStream) -> Vec<String> {
-    let file: File = parse2(expanded.clone()).expect("an expansion is items");
-    let macros = file.items.into_iter().filter_map(|item| match item {
-        Item::Macro(item) => Some(item.mac),
-        _ => None,
-    });
-    let errors =
-        macros.filter(|mac| mac.path.segments.last().is_some_and(|last| last.ident == "compile_error"));
-    errors.map(|mac| mac.parse_body::<syn::LitStr>().expect("a text").value()).collect()
-}
+use crate::testing::{errors, items};
 
 fn error(block: TokenStream) -> String {
     let mut errors = errors(&expand(TokenStream::new(), block));
@@ -24,8 +13,7 @@ fn error(block: TokenStream) -> String {
 
 /// The trait's block of an expansion.
 fn trait_block(expanded: &TokenStream) -> ItemImpl {
-    let file: File = parse2(expanded.clone()).expect("an expansion is items");
-    let mut blocks = file.items.into_iter().filter_map(|item| match item {
+    let mut blocks = items(expanded).into_iter().filter_map(|item| match item {
         Item::Impl(block) if block.trait_.is_some() => Some(block),
         _ => None,
     });

@@ -78,7 +78,7 @@ fn parameter(input: &mut FnArg) -> Result<Parameter> {
     if let Some(cfg) = attrs.iter().find(|attr| attr.path().is_ident("cfg")) {
         return Err(Error::new_spanned(cfg, "an argument of a tool cannot be conditional"));
     }
-    if let Type::Reference(reference) = &*typed.ty {
+    if let Type::Reference(reference) = ungrouped(&typed.ty) {
         let message = "a tool owns its arguments: write `String` for `&str`, `Vec<T>` for `&[T]`, `ToolCx` for `&ToolCx`";
         return Err(Error::new_spanned(reference, message));
     }
@@ -100,7 +100,7 @@ fn name(typed: &PatType) -> Option<Ident> {
 
 /// `ToolCx` or `Cx<ToolCalling>`, by any path.
 fn is_context(ty: &Type) -> bool {
-    let Type::Path(path) = ty else { return false };
+    let Type::Path(path) = ungrouped(ty) else { return false };
     let Some(last) = path.path.segments.last() else { return false };
     let hook = match &last.arguments {
         PathArguments::AngleBracketed(arguments) => arguments.args.first(),
@@ -112,6 +112,14 @@ fn is_context(ty: &Type) -> bool {
             last.ident == "Cx" && hook.path.segments.last().is_some_and(|hook| hook.ident == "ToolCalling")
         }
         Some(_) => false,
+    }
+}
+
+/// The type itself, where a declarative macro has put it in a group.
+fn ungrouped(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => ungrouped(&group.elem),
+        ty => ty,
     }
 }
 

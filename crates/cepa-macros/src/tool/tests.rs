@@ -1,17 +1,12 @@
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{File, Item, parse2};
 
 use super::expand;
+use crate::testing;
 
 /// The messages of the errors in an expansion.
 fn errors(options: TokenStream, function: TokenStream) -> Vec<String> {
-    let file: File = parse2(expand(options, function)).expect("an expansion is items");
-    let macros = file.items.into_iter().filter_map(|item| match item {
-        Item::Macro(item) => Some(item.mac),
-        _ => None,
-    });
-    macros.map(|mac| mac.parse_body::<syn::LitStr>().expect("a text").value()).collect()
+    testing::errors(&expand(options, function))
 }
 
 /// The errors of a function that is a tool but for its parameters.
@@ -21,10 +16,8 @@ fn errors_of(parameters: TokenStream) -> Vec<String> {
 
 fn expanded(options: TokenStream, function: TokenStream) -> String {
     let expanded = expand(quote!(crate = cepa, #options), function);
-    assert!(parse2::<File>(expanded.clone()).is_ok(), "{expanded}");
-    let text = expanded.to_string();
-    assert!(!text.contains("compile_error"), "{text}");
-    text
+    assert_eq!(testing::errors(&expanded), [""; 0]);
+    expanded.to_string()
 }
 
 #[test]
