@@ -4,6 +4,12 @@
 //! `cepa`; libraries that offer layers, models or tools need only this crate.
 #![forbid(unsafe_code)]
 
+// So that what `#[tool]` writes finds this crate under one name, also in the crate itself.
+#[allow(unused_extern_crates)]
+extern crate self as cepa_core;
+
+#[doc(hidden)]
+pub mod __private;
 pub mod agent;
 mod body;
 pub mod chain;

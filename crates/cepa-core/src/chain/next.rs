@@ -79,12 +79,14 @@ impl<H: Hook> Next<H> {
     }
 }
 
-impl<H: Streams> Next<H> {
+// The bound is on the methods, so that the compiler says in `Streams`' own words why a hook has none of them.
+impl<H: Hook> Next<H> {
     /// Runs the rest of the chain and shows each item to `look`, which may change or drop it.
     ///
     /// The closure may borrow what is around it and keep state. It cannot await; see [`Next::stream`] for that.
     pub fn tap<F, R>(mut self, input: H::Input, look: F) -> Tapping<H, F>
     where
+        H: Streams,
         F: FnMut(&mut H::Item) -> R,
         R: TapResult,
     {
@@ -106,7 +108,10 @@ impl<H: Streams> Next<H> {
         mut self,
         input: H::Input,
         look: impl Fn(&mut H::Item) -> R + Send + Sync + 'static,
-    ) -> Running<H> {
+    ) -> Running<H>
+    where
+        H: Streams,
+    {
         let out = self.cx.outlet_mut();
         let look = Box::new(move |item: &mut H::Item| look(item).into());
         out.taps = Some(Arc::new(Tap { look, outer: out.taps.take() }));
@@ -114,7 +119,10 @@ impl<H: Streams> Next<H> {
     }
 
     /// Runs the rest of the chain as a stream of its items, none of which goes on by itself.
-    pub fn stream(mut self, input: H::Input) -> Items<H> {
+    pub fn stream(mut self, input: H::Input) -> Items<H>
+    where
+        H: Streams,
+    {
         let reader = Reader::new();
         *self.cx.outlet_mut() = reader.outlet(None);
         Items::new(reader, self.run(input))
