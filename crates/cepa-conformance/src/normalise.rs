@@ -134,6 +134,10 @@ impl Normaliser<'_> {
                 None => *text = self.tags.apply(text).into_owned(),
             },
             Value::Array(items) => items.iter_mut().for_each(|item| self.values(item)),
+            // Only what the library itself wrote tells when it was made.
+            Value::Object(fields) if fields.contains_key("created_at") => {
+                if fields.contains_key("role") { self.message(value) } else { self.block(value) }
+            }
             Value::Object(fields) => {
                 let entries = std::mem::take(fields).into_iter().map(|(key, mut value)| {
                     self.values(&mut value);

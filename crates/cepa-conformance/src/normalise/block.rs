@@ -20,7 +20,7 @@ impl Normaliser<'_> {
         }
     }
 
-    fn block(&mut self, block: &mut Value) {
+    pub(super) fn block(&mut self, block: &mut Value) {
         let Some(fields) = block.as_object_mut() else { return };
         fields.remove("created_at");
         fields.remove("finished_at");
