@@ -37,6 +37,8 @@ enum Place {
     Unknown,
     /// The middle of the onion.
     Core,
+    /// A model.
+    Model,
     Layer { hook: &'static str, name: Arc<str>, position: usize, total: usize },
 }
 
@@ -108,6 +110,9 @@ pub enum ErrorKind {
         /// The reply that is parked.
         parked: Id,
     },
+    /// An interrupt came although nothing waits: the state stays as it is, and there is no message.
+    #[error("there is no parked reply to interrupt, so there is no final message")]
+    NoFinalMessage,
     /// A message of the input may not be one.
     #[error("message {id} cannot be an input: {reason}")]
     InvalidInputMessage {
@@ -219,7 +224,7 @@ impl Error {
     pub fn origin(&self) -> Origin {
         match (&self.0.kind, &self.0.place) {
             (ErrorKind::Interrupted, _) => Origin::Interrupt,
-            (ErrorKind::Model(_) | ErrorKind::EmptyAnswer { .. }, _) => Origin::Model,
+            (ErrorKind::Model(_) | ErrorKind::EmptyAnswer { .. }, _) | (_, Place::Model) => Origin::Model,
             (ErrorKind::Tool { .. } | ErrorKind::Tools(_), _) => Origin::Tool,
             (_, Place::Layer { .. }) => Origin::Layer,
             (ErrorKind::Other(_), Place::Unknown) => Origin::Layer,
@@ -249,6 +254,7 @@ impl Error {
         let kind = match &self.0.kind {
             ErrorKind::Model(error) => error.kind,
             ErrorKind::EmptyAnswer { .. } => ErrorType::Upstream,
+            _ if self.origin() == Origin::Model => ErrorType::Upstream,
             ErrorKind::SystemPromptExceedsThreshold { .. } => ErrorType::Setup,
             ErrorKind::InvalidInputMessage { .. } => ErrorType::InvalidRequest,
             _ => ErrorType::Internal,
@@ -270,6 +276,13 @@ impl Error {
     pub(crate) fn at_core(mut self) -> Self {
         if self.is_unplaced() {
             self.0.place = Place::Core;
+        }
+        self
+    }
+
+    pub(crate) fn at_model(mut self) -> Self {
+        if self.is_unplaced() {
+            self.0.place = Place::Model;
         }
         self
     }

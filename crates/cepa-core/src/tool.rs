@@ -30,7 +30,7 @@ pub(crate) use self::{
     chunk::ToolFold,
     input::{InputError, Validator, read_object},
     run::run_tool,
-    toolkit::Entry,
+    toolkit::{Entry, ToolkitBuilder},
 };
 use crate::{
     agent::ReplyScope,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Tool, ToolChunk, ToolFold, ToolGroup, ToolMiddleware, ToolResponse, Validator,
-    meta::{RESET_TOOLS, ResetTools},
+    meta::ResetTools,
     run_tool,
 };
 use crate::{
@@ -219,14 +219,16 @@ impl Toolkit {
         self.by_name.get(name).map(|place| &self.entries[*place])
     }
 
-    /// What the model is told of, given the groups that are on.
-    pub(crate) fn schemas<'a>(&'a self, groups: &'a [String]) -> impl Iterator<Item = &'a ToolSchema> {
-        self.entries.iter().filter(|entry| entry.is_on(groups)).map(|entry| &entry.schema)
-    }
-
-    /// How many tools are always on, the meta tool not among them: where a reply's own tool is put in.
-    pub(crate) fn basic_len(&self) -> usize {
-        self.entries.iter().filter(|entry| entry.group.is_none() && &**entry.schema.name() != RESET_TOOLS).count()
+    /// What the model is told of, given the groups that are on: the tools that are always on, the reply's own, and
+    /// those of the groups.
+    pub(crate) fn schemas<'a>(
+        &'a self,
+        groups: &'a [String],
+        own: Option<&'a ToolSchema>,
+    ) -> impl Iterator<Item = &'a ToolSchema> {
+        let basic = self.entries.iter().filter(|entry| entry.group.is_none());
+        let grouped = self.entries.iter().filter(|entry| entry.group.is_some() && entry.is_on(groups));
+        basic.map(|entry| &entry.schema).chain(own).chain(grouped.map(|entry| &entry.schema))
     }
 }
 
