@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 pub(crate) use self::{
-    agent::{AgentSpec, MessageSpec, ModelConfigSpec},
+    agent::{AgentSpec, MessageSpec},
     behaviour::{BehaviourSpec, OneOrMany, ToolChunkSpec, ToolSpec},
     call::{CallSpec, CancelAfter, ConfirmSpec, ReplyOptions, RulesSpec, StopAfter},
     model::{ChunkSpec, DataSpec, DeltaSpec, ModelCallSpec, ModelSpec, RaiseSpec, UsageSpec},

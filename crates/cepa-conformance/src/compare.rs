@@ -97,7 +97,11 @@ impl Comparison {
         self.trace(items(&expected["trace"]), items(&got["trace"]))?;
         self.requests(items(&expected["model_requests"]), items(&got["model_requests"]))?;
         if failed.is_none() {
-            self.messages("final_messages", items(&expected["final_messages"]), items(&got["final_messages"]))?;
+            self.messages(
+                "final_messages",
+                items(&expected["final_messages"]),
+                items(&got["final_messages"]),
+            )?;
         }
         self.state(&expected["state"], &got["state"])?;
         for part in ["backend", "middleware_tools", "spans"] {

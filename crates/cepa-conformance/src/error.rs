@@ -11,13 +11,13 @@ pub(crate) enum RunError {
     NotSupported(String),
     /// Something in the case cannot be read.
     #[error("{what}: {source}")]
-    Malformed {
-        what: String,
-        source: serde_json::Error,
-    },
+    Malformed { what: String, source: serde_json::Error },
     /// The agent cannot be built.
     #[error("the agent cannot be built: {0}")]
     Build(#[from] cepa_core::agent::BuildError),
+    /// The state cannot be looked at.
+    #[error("the state: {0}")]
+    Locked(#[from] Error),
     /// The state cannot be written or read.
     #[error("the state: {0}")]
     State(serde_json::Error),

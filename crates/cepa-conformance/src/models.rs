@@ -9,8 +9,9 @@ use std::{
 };
 
 use cepa_core::{
-    BoxFuture, ChatChunk, ChatModel, ChatResponse, ChatUsage, ContentBlock, ContentDelta, DataBlock, ErrorType,
-    ModelError, ModelOutlet, ModelRequest, Purpose, Result, Source, TextBlock, ThinkingBlock, ToolCallBlock,
+    BoxFuture, ChatChunk, ChatModel, ChatResponse, ChatUsage, ContentBlock, ContentDelta, DataBlock,
+    ErrorType, ModelError, ModelOutlet, ModelRequest, Purpose, Result, Source, TextBlock, ThinkingBlock,
+    ToolCallBlock,
 };
 use serde_json::{Value, json};
 
@@ -79,7 +80,9 @@ impl ScriptedModel {
             return Ok(answer_with(object, request).with_usage(usage(call.usage)));
         }
         if let Some(blocks) = &call.response {
-            return Ok(ChatResponse::own(blocks.iter().filter_map(block).collect()).with_usage(usage(call.usage)));
+            return Ok(
+                ChatResponse::own(blocks.iter().filter_map(block).collect()).with_usage(usage(call.usage))
+            );
         }
         let mut answer = ChatResponse::streamed();
         let chunks = call.chunks.iter().flatten();
@@ -118,8 +121,7 @@ impl ChatModel for ScriptedModel {
 
 /// Whether an object is asked for.
 fn is_structured(request: &ModelRequest) -> bool {
-    request.purpose != Purpose::Chat
-        || matches!(&*request.tools, [only] if &**only.name() == STRUCTURED)
+    request.purpose != Purpose::Chat || matches!(&*request.tools, [only] if &**only.name() == STRUCTURED)
 }
 
 /// An object, in the way in which it was asked for.

@@ -136,7 +136,11 @@ impl Normaliser<'_> {
             Value::Array(items) => items.iter_mut().for_each(|item| self.values(item)),
             // Only what the library itself wrote tells when it was made.
             Value::Object(fields) if fields.contains_key("created_at") => {
-                if fields.contains_key("role") { self.message(value) } else { self.block(value) }
+                if fields.contains_key("role") {
+                    self.message(value);
+                } else {
+                    self.block(value);
+                }
             }
             Value::Object(fields) => {
                 let entries = std::mem::take(fields).into_iter().map(|(key, mut value)| {

@@ -5,11 +5,11 @@ mod reply;
 
 use std::time::Duration;
 
-use cepa_core::{AgentState, CompressInput, Error, Msg, middleware::Middleware};
+use cepa_core::{AgentState, CompressInput, Error, Inputs, Msg};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    case::{CallSpec, Case, LayerSpec, OneOrMany, ReplyOptions},
+    case::{CallSpec, Case, LayerSpec, MessageSpec, OneOrMany, ReplyOptions},
     error::{RunError, recorded},
     layers::instructions,
     models::json_of,
@@ -60,19 +60,23 @@ impl Stage<'_> {
     async fn call(&mut self, call: &CallSpec) -> Result<Value, RunError> {
         let got = match call {
             CallSpec::Reply { input, options } => {
-                let messages = input.as_ref().map(messages).transpose()?;
-                self.reply(messages.into(), options).await?
+                let inputs = match input {
+                    Some(input) => messages(input)?.into(),
+                    None => Inputs::Nothing,
+                };
+                self.reply(inputs, options).await?
             }
             CallSpec::Confirm { results, reply_id, options } => {
-                let answer = input::confirm(&self.staffed.agent.state(), results, reply_id.as_deref())?;
+                let answer = input::confirm(&*self.staffed.agent.state()?, results, reply_id.as_deref())?;
                 self.reply(answer.into(), options).await?
             }
             CallSpec::ExternalResult { results, reply_id, options } => {
-                let answer = input::external_result(&self.staffed.agent.state(), results, reply_id.as_deref())?;
+                let answer =
+                    input::external_result(&*self.staffed.agent.state()?, results, reply_id.as_deref())?;
                 self.reply(answer.into(), options).await?
             }
             CallSpec::Interrupt { reply_id, options } => {
-                let answer = input::interrupt(&self.staffed.agent.state(), reply_id.as_deref());
+                let answer = input::interrupt(&*self.staffed.agent.state()?, reply_id.as_deref());
                 self.reply(answer.into(), options).await?
             }
             CallSpec::Observe { input } => {
@@ -92,7 +96,7 @@ impl Stage<'_> {
         if let Some(options) = call.options() {
             self.settle(options).await;
         }
-        Ok(self.recording(got))
+        self.recording(got)
     }
 
     /// Lets the background do its work.
@@ -111,14 +115,14 @@ impl Stage<'_> {
         layers: Option<&[LayerSpec]>,
         react_config: Option<&Map<String, Value>>,
     ) -> Result<(), RunError> {
-        let state = serde_json::to_string(&*self.staffed.agent.state()).map_err(RunError::State)?;
+        let state = serde_json::to_string(&*self.staffed.agent.state()?).map_err(RunError::State)?;
         let state: AgentState = serde_json::from_str(&state).map_err(RunError::State)?;
         let layers = layers.unwrap_or(&self.case.middlewares);
         self.staffed = self.world.agent(self.case, layers, react_config, state)?;
         Ok(())
     }
 
-    fn recording(&self, got: Got) -> Value {
+    fn recording(&self, got: Got) -> Result<Value, RunError> {
         let entries = self.world.log.take();
         let rebuilt = self.rebuilt.as_ref().filter(|_| !got.events.is_empty());
         let tools: Vec<String> = self
@@ -128,7 +132,7 @@ impl Stage<'_> {
             .flat_map(|layer| layer.middleware().tools())
             .map(|tool| tool.name().to_owned())
             .collect();
-        json!({
+        Ok(json!({
             "events": got.events,
             "final_messages": got.final_messages,
             "error": got.error,
@@ -136,10 +140,10 @@ impl Stage<'_> {
             "model_requests": entries.requests,
             "backend": entries.backend,
             "spans": entries.spans,
-            "state": json_of(&*self.staffed.agent.state()),
+            "state": json_of(&*self.staffed.agent.state()?),
             "rebuilt_from_events": rebuilt.map(json_of),
             "middleware_tools": tools,
-        })
+        }))
     }
 }
 
@@ -155,6 +159,6 @@ impl CallSpec {
     }
 }
 
-fn messages(input: &OneOrMany<crate::case::MessageSpec>) -> Result<Vec<Msg>, RunError> {
+fn messages(input: &OneOrMany<MessageSpec>) -> Result<Vec<Msg>, RunError> {
     input.as_slice().iter().map(message).collect()
 }

@@ -8,8 +8,8 @@ use std::sync::{
 };
 
 use cepa_core::{
-    BoxFuture, MiddlewareKey, OutputBlock, PermissionBehavior, PermissionContext, PermissionDecision, TextBlock, Tool,
-    ToolChunk, ToolCx, ToolError, ToolMiddleware, ToolResponse, ToolResultState,
+    BoxFuture, MiddlewareKey, OutputBlock, PermissionBehavior, PermissionContext, PermissionDecision,
+    TextBlock, Tool, ToolChunk, ToolCx, ToolError, ToolMiddleware, ToolResponse, ToolResultState,
 };
 use serde_json::{Map, Value, json};
 
@@ -96,7 +96,9 @@ impl Tool for ScriptedTool {
 
     fn middlewares(&self) -> Vec<Arc<dyn ToolMiddleware>> {
         let layers = self.spec.tool_middlewares.iter();
-        layers.map(|layer| Arc::new(ToolRecorder::new(&layer.label, &self.log)) as Arc<dyn ToolMiddleware>).collect()
+        layers
+            .map(|layer| Arc::new(ToolRecorder::new(&layer.label, &self.log)) as Arc<dyn ToolMiddleware>)
+            .collect()
     }
 
     fn call(
@@ -125,7 +127,11 @@ fn decision(permission: &str) -> PermissionDecision {
     if immune { decision.bypass_immune() } else { decision }
 }
 
-async fn act(behaviour: &BehaviourSpec, input: Map<String, Value>, cx: &ToolCx) -> Result<ToolResponse, ToolError> {
+async fn act(
+    behaviour: &BehaviourSpec,
+    input: Map<String, Value>,
+    cx: &ToolCx,
+) -> Result<ToolResponse, ToolError> {
     let text = behaviour.text.as_deref().unwrap_or_default();
     let message = behaviour.message.as_deref().unwrap_or("boom");
     match behaviour.kind.as_str() {
@@ -184,7 +190,7 @@ fn chunk(spec: &ToolChunkSpec) -> ToolChunk {
 }
 
 /// The result state of this name.
-pub(crate) fn state_named(name: &str) -> Result<ToolResultState, serde_json::Error> {
+fn state_named(name: &str) -> Result<ToolResultState, serde_json::Error> {
     serde_json::from_value(name.into())
 }
 

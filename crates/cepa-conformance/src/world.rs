@@ -111,11 +111,11 @@ impl World {
         for tool in &spec.tools {
             let tool = match tool {
                 GroupTool::Own(tool) => tool,
-                GroupTool::Named(name) => case
-                    .tools
-                    .iter()
-                    .find(|tool| tool.name == *name)
-                    .ok_or_else(|| RunError::not_supported(format!("tool `{name}` in group `{}`", spec.name)))?,
+                GroupTool::Named(name) => {
+                    case.tools.iter().find(|tool| tool.name == *name).ok_or_else(|| {
+                        RunError::not_supported(format!("tool `{name}` in group `{}`", spec.name))
+                    })?
+                }
             };
             group = group.tool(ScriptedTool::new(tool, &self.log));
         }

@@ -84,8 +84,11 @@ fn is_open(told: &[Value], event: &Value, id: &str, start: &str, end: &str) -> b
 /// Ends of tool calls that one chunk closed stand in the order of the calls.
 fn in_the_order_of_calls(events: &[Value]) -> Vec<Value> {
     let mut events = events.to_vec();
-    let starts: Vec<Value> =
-        events.iter().filter(|event| kind(event) == "TOOL_CALL_START").map(|e| e["tool_call_id"].clone()).collect();
+    let starts: Vec<Value> = events
+        .iter()
+        .filter(|event| kind(event) == "TOOL_CALL_START")
+        .map(|e| e["tool_call_id"].clone())
+        .collect();
     let place = |event: &Value| starts.iter().position(|id| *id == event["tool_call_id"]);
     for run in events.chunk_by_mut(|a, b| kind(a) == "TOOL_CALL_END" && kind(b) == "TOOL_CALL_END") {
         if run.len() > 1 {

@@ -35,7 +35,9 @@ impl Same {
             (Value::Object(expected), Value::Object(got)) => return self.objects(path, expected, got),
             (Value::Array(expected), Value::Array(got)) => return self.lists(path, expected, got),
             (Value::String(expected), Value::String(got)) => self.texts(path, expected, got),
-            (Value::Number(expected), Value::Number(got)) => expected == got || expected.as_f64() == got.as_f64(),
+            (Value::Number(expected), Value::Number(got)) => {
+                expected == got || expected.as_f64() == got.as_f64()
+            }
             (expected, got) => expected == got,
         };
         if same { Ok(()) } else { Err(Difference::new(path, Some(expected), Some(got))) }

@@ -96,7 +96,10 @@ fn metadata_may_say_more_but_not_less() {
     };
     of(call(), metadata(json!({"model": "x"}))).unwrap();
     of(metadata(json!({"k": 1})), metadata(json!({"k": 1, "model": "x"}))).unwrap();
-    assert_eq!(path(of(metadata(json!({"k": 1})), metadata(json!({"k": 2})))), "calls[0].events[0].metadata.k");
+    assert_eq!(
+        path(of(metadata(json!({"k": 1})), metadata(json!({"k": 2})))),
+        "calls[0].events[0].metadata.k"
+    );
     assert_eq!(path(of(metadata(json!({"k": 1})), call())), "calls[0].events[0].metadata");
 }
 
@@ -105,7 +108,10 @@ fn error_counts_by_kind_and_scripted_message() {
     let failed = |error: Value| json!({"events": [], "error": error});
     let recorded = failed(json!({"type": "RuntimeError", "kind": "scripted", "message": "boom"}));
     of(recorded.clone(), failed(json!({"kind": "scripted", "message": "on_reply of `E`: boom"}))).unwrap();
-    assert_eq!(path(of(recorded.clone(), failed(json!({"kind": "scripted", "message": "x"})))), "calls[0].error");
+    assert_eq!(
+        path(of(recorded.clone(), failed(json!({"kind": "scripted", "message": "x"})))),
+        "calls[0].error"
+    );
     assert_eq!(path(of(recorded.clone(), failed(json!({"kind": "interrupted"})))), "calls[0].error");
     assert_eq!(path(of(recorded, failed(Value::Null))), "calls[0].error");
     let cancelled = failed(json!({"type": "CancelledError", "kind": "scripted", "message": ""}));
@@ -126,7 +132,7 @@ fn a_failed_call_closes_what_is_open_and_ends() {
     let block_end = json!({"type": "TEXT_BLOCK_END", "reply_id": "r1", "block_id": "b1"});
     failed(3, &[block_end.clone(), end.clone()]).unwrap();
     failed(0, &[]).unwrap();
-    assert_eq!(path(failed(3, &[block_end.clone()])), "calls[0].events[4]", "the end is missing");
+    assert_eq!(path(failed(3, std::slice::from_ref(&block_end))), "calls[0].events[4]", "the end is missing");
     assert_eq!(path(failed(3, &[event("MODEL_CALL_END"), end.clone()])), "calls[0].events[3]");
     assert_eq!(path(failed(4, &[block_end, end.clone()])), "calls[0].events[4]", "that block was ended");
     assert_eq!(path(failed(3, &[end.clone(), end.clone()])), "calls[0].events[3]", "ended twice");
@@ -138,7 +144,8 @@ fn an_open_tool_call_gets_its_result() {
     let call = |kind: &str| json!({"type": kind, "reply_id": "r1", "tool_call_id": "t1"});
     let end = json!({"type": "REPLY_END", "reply_id": "r1", "finished_reason": "error"});
     let error = json!({"kind": "scripted", "message": ""});
-    let recorded = vec![event("REPLY_START"), call("TOOL_CALL_START"), call("TOOL_CALL_END"), call("TOOL_RESULT_START")];
+    let recorded =
+        vec![event("REPLY_START"), call("TOOL_CALL_START"), call("TOOL_CALL_END"), call("TOOL_RESULT_START")];
     let closed = [call("TOOL_RESULT_TEXT_DELTA"), call("TOOL_RESULT_END"), end];
     let got = [recorded.as_slice(), &closed].concat();
     of(json!({"events": recorded, "error": error}), json!({"events": got, "error": error})).unwrap();
@@ -147,9 +154,7 @@ fn an_open_tool_call_gets_its_result() {
 #[test]
 fn structured_requests_are_free_in_form_and_number() {
     let text = |text: &str| json!({"type": "text", "text": text});
-    let request = |tools: Value, blocks: Vec<Value>| {
-        json!({"model": "main", "purpose": "structured", "tools": tools, "messages": [{"role": "user", "content": blocks}]})
-    };
+    let request = |tools: Value, blocks: Vec<Value>| json!({"model": "main", "purpose": "structured", "tools": tools, "messages": [{"role": "user", "content": blocks}]});
     let instruction = text("<<prompt:structured_output_instruction>>");
     let recorded = request(json!(["generate_structured_output"]), vec![text("COMPRESS"), instruction]);
     let expected = with(call(), "model_requests", json!([recorded.clone(), recorded]));
@@ -198,8 +203,10 @@ fn tool_calls_closed_together_end_in_their_order() {
     let tool = |kind: &str, id: &str| json!({"type": kind, "tool_call_id": id});
     let events = |ends: [&str; 2]| {
         json!([
-            tool("TOOL_CALL_START", "t1"), tool("TOOL_CALL_START", "t2"),
-            tool("TOOL_CALL_END", ends[0]), tool("TOOL_CALL_END", ends[1]),
+            tool("TOOL_CALL_START", "t1"),
+            tool("TOOL_CALL_START", "t2"),
+            tool("TOOL_CALL_END", ends[0]),
+            tool("TOOL_CALL_END", ends[1]),
         ])
     };
     let in_order = with(call(), "events", events(["t1", "t2"]));

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use cepa_core::{
     Acting, ActingInput, BoxFuture, ChatResponse, CheckPermission, Compress, CompressInput, Cx, ModelCall,
-    ModelRequest, Msg, Next, PermissionDecision, PermissionRequest, Reasoning, ReasoningInput, Reply, ReplyInput,
-    Result, ToolResponse,
+    ModelRequest, Msg, Next, PermissionDecision, PermissionRequest, Reasoning, ReasoningInput, Reply,
+    ReplyInput, Result, ToolResponse,
 };
 
 use super::step::Step;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use cepa_core::{
-    AgentEvent, BoxFuture, Cx, EventKind, Hook, Msg, Next, Reasoning, ReasoningInput, Reply, ReplyInput, Result,
-    chain::Streams,
+    AgentEvent, BoxFuture, Cx, EventKind, Hook, Msg, Next, Reasoning, ReasoningInput, Reply, ReplyInput,
+    Result, chain::Streams,
 };
 use serde_json::{Map, Value};
 

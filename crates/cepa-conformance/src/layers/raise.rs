@@ -32,7 +32,12 @@ impl Raise {
         Some(Error::other(Scripted(self.message.clone())))
     }
 
-    async fn around<H: Hook>(self: Arc<Self>, step: Step, input: H::Input, next: Next<H>) -> Result<H::Output> {
+    async fn around<H: Hook>(
+        self: Arc<Self>,
+        step: Step,
+        input: H::Input,
+        next: Next<H>,
+    ) -> Result<H::Output> {
         if !self.on_exit
             && let Some(error) = self.error()
         {

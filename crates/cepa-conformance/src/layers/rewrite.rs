@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use cepa_core::{
-    Acting, ActingInput, BoxFuture, ChatModel, ChatResponse, CheckPermission, Compress, CompressInput, ContentBlock,
-    Cx, HintBlock, Inputs, ModelCall, ModelRequest, Msg, Next, PermissionBehavior, PermissionDecision,
-    PermissionRequest, PermissionRule, Reasoning, ReasoningInput, Reply, ReplyInput, Result, TextBlock, ToolChoice,
-    ToolResponse,
+    Acting, ActingInput, BoxFuture, ChatModel, ChatResponse, CheckPermission, Compress, CompressInput,
+    ContentBlock, Cx, HintBlock, Inputs, ModelCall, ModelRequest, Msg, Next, PermissionBehavior,
+    PermissionDecision, PermissionRequest, PermissionRule, Reasoning, ReasoningInput, Reply, ReplyInput,
+    Result, TextBlock, ToolChoice, ToolResponse,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};

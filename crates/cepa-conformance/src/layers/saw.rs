@@ -1,7 +1,8 @@
 //! What a hook was given, in a few words.
 
 use cepa_core::{
-    ActingInput, CompressInput, Inputs, ModelRequest, Msg, PermissionRequest, ReasoningInput, ReplyInput, Role,
+    ActingInput, CompressInput, Inputs, ModelRequest, Msg, PermissionRequest, ReasoningInput, ReplyInput,
+    Role,
 };
 use serde_json::{Value, json};
 

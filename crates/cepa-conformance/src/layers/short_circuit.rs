@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use cepa_core::{
-    Acting, ActingInput, AgentEvent, BoxFuture, ChatChunk, ChatResponse, CheckPermission, Compress, CompressInput, Cx,
-    EventKind, ModelCall, ModelRequest, Msg, Next, PermissionDecision, PermissionRequest, Reasoning, ReasoningInput,
-    Reply, ReplyFinishedReason, ReplyInput, Result, Role, Ticket, ToolChunk, ToolResponse, ToolResultState,
+    Acting, ActingInput, AgentEvent, BoxFuture, ChatChunk, ChatResponse, CheckPermission, Compress,
+    CompressInput, Cx, EventKind, ModelCall, ModelRequest, Msg, Next, PermissionDecision, PermissionRequest,
+    Reasoning, ReasoningInput, Reply, ReplyFinishedReason, ReplyInput, Result, Role, Ticket, ToolChunk,
+    ToolResponse, ToolResultState,
 };
 use serde_json::Value;
 
@@ -64,7 +65,11 @@ impl ShortCircuit {
                 role: Role::Assistant,
             },
             EventKind::TextBlockStart { reply_id: reply_id(), block_id: block_id() },
-            EventKind::TextBlockDelta { reply_id: reply_id(), block_id: block_id(), delta: self.text().to_owned() },
+            EventKind::TextBlockDelta {
+                reply_id: reply_id(),
+                block_id: block_id(),
+                delta: self.text().to_owned(),
+            },
             EventKind::TextBlockEnd { reply_id: reply_id(), block_id: block_id(), text: None },
             EventKind::ReplyEnd {
                 reply_id: reply_id(),

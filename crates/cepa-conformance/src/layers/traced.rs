@@ -9,9 +9,9 @@ use std::{
 };
 
 use cepa_core::{
-    Acting, ActingInput, BoxFuture, ChatResponse, CheckPermission, Compress, CompressInput, Cx, Hook, HookSet,
-    Middleware, MiddlewareKey, ModelCall, ModelRequest, Msg, Next, PermissionDecision, PermissionRequest, Reasoning,
-    ReasoningInput, Reply, ReplyInput, Result, SystemPrompt, ToolResponse,
+    Acting, ActingInput, BoxFuture, ChatResponse, CheckPermission, Compress, CompressInput, Cx, Hook,
+    HookSet, Middleware, MiddlewareKey, ModelCall, ModelRequest, Msg, Next, PermissionDecision,
+    PermissionRequest, Reasoning, ReasoningInput, Reply, ReplyInput, Result, SystemPrompt, ToolResponse,
 };
 use serde_json::json;
 

@@ -30,7 +30,11 @@ impl Ids {
     fn add_silent_reply(&mut self, call: &Value) {
         let state = &call["state"];
         let id = &state["reply_context"]["reply_id"];
-        if items(&state["context"]).iter().chain(items(&call["final_messages"])).any(|message| message["id"] == *id) {
+        if items(&state["context"])
+            .iter()
+            .chain(items(&call["final_messages"]))
+            .any(|message| message["id"] == *id)
+        {
             add(&mut self.replies, 'r', id);
         }
     }

@@ -15,14 +15,13 @@ fn normalised(calls: Value) -> Value {
 
 #[test]
 fn made_up_ids_are_numbered_over_all_calls_and_scripted_ones_stay() {
-    let event = |kind: &str, reply: u8, block: &str| {
-        json!({"id": id(99), "created_at": "2026", "metadata": {}, "type": kind, "reply_id": id(reply), "block_id": block})
-    };
+    let event = |kind: &str, reply: u8, block: &str| json!({"id": id(99), "created_at": "2026", "metadata": {}, "type": kind, "reply_id": id(reply), "block_id": block});
     let calls = json!([
         {"events": [event("TEXT_BLOCK_START", 1, &id(7)), event("TEXT_BLOCK_START", 1, "d1")]},
         {"events": [event("TEXT_BLOCK_START", 2, &id(8)), event("TEXT_BLOCK_END", 1, &id(7))]},
     ]);
-    let told = |kind: &str, reply: &str, block: &str| json!({"type": kind, "reply_id": reply, "block_id": block});
+    let told =
+        |kind: &str, reply: &str, block: &str| json!({"type": kind, "reply_id": reply, "block_id": block});
     let expected = json!([
         {"events": [told("TEXT_BLOCK_START", "r1", "b1"), told("TEXT_BLOCK_START", "r1", "d1")]},
         {"events": [told("TEXT_BLOCK_START", "r2", "b2"), told("TEXT_BLOCK_END", "r1", "b1")]},
@@ -32,7 +31,8 @@ fn made_up_ids_are_numbered_over_all_calls_and_scripted_ones_stay() {
 
 #[test]
 fn a_block_shows_its_id_only_if_an_event_told_it() {
-    let block = |n: u8| json!({"type": "text", "text": "x", "id": id(n), "created_at": "2026", "finished_at": null});
+    let block =
+        |n: u8| json!({"type": "text", "text": "x", "id": id(n), "created_at": "2026", "finished_at": null});
     let calls = json!([{
         "events": [{"type": "TEXT_BLOCK_START", "reply_id": id(1), "block_id": id(7)}],
         "final_messages": [{"id": id(1), "content": [block(7), block(8)], "usage": null, "metadata": {}}],

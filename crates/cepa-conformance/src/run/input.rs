@@ -1,8 +1,8 @@
 //! Answers that a case gives to a reply that waits.
 
 use cepa_core::{
-    AgentState, ConfirmResult, ExternalExecutionResultEvent, Id, PermissionRule, ToolCallBlock, ToolResultBlock,
-    UserConfirmResultEvent, UserInterruptEvent,
+    AgentState, ConfirmResult, ExternalExecutionResultEvent, Id, PermissionRule, ToolCallBlock,
+    ToolResultBlock, UserConfirmResultEvent, UserInterruptEvent,
 };
 use serde_json::{Map, Value};
 
@@ -25,7 +25,8 @@ fn confirm_result(state: &AgentState, spec: &ConfirmSpec) -> Result<ConfirmResul
     let mut call = asked(state, &spec.tool_call_id);
     let rules: Option<Vec<PermissionRule>> = match &spec.rules {
         None => None,
-        Some(RulesSpec::Named(_)) => Some(call.suggested_rules.clone()),
+        Some(RulesSpec::Named(name)) if name == "suggested" => Some(call.suggested_rules.clone()),
+        Some(RulesSpec::Named(name)) => return Err(RunError::not_supported(format!("rules `{name}`"))),
         Some(RulesSpec::Own(rules)) => {
             let rules = Value::Array(rules.clone());
             Some(serde_json::from_value(rules).map_err(RunError::malformed("rules of an answer"))?)
@@ -63,7 +64,8 @@ pub(super) fn external_result(
         block.entry("state").or_insert_with(|| "success".into());
         serde_json::from_value::<ToolResultBlock>(block.into())
     });
-    let results = results.collect::<Result<Vec<_>, _>>().map_err(RunError::malformed("result from elsewhere"))?;
+    let results =
+        results.collect::<Result<Vec<_>, _>>().map_err(RunError::malformed("result from elsewhere"))?;
     Ok(ExternalExecutionResultEvent::new(reply(state, reply_id), results))
 }
 

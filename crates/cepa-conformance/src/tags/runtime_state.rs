@@ -25,8 +25,7 @@ static TEXTS: LazyLock<Texts> = LazyLock::new(|| Texts {
 pub(super) fn read(text: &str) -> Option<String> {
     let values = TEXTS.hint.match_whole(text)?;
     let (_, state) = values.first()?;
-    let entries: Vec<_> =
-        state.lines().map(str::trim).filter(|line| !line.is_empty()).map(entry).collect();
+    let entries: Vec<_> = state.lines().map(str::trim).filter(|line| !line.is_empty()).map(entry).collect();
     Some(format!("<<hint:runtime_state {}>>", entries.join("; ")))
 }
 

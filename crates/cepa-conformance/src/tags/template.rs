@@ -95,7 +95,11 @@ impl Template {
         None
     }
 
-    fn match_from<'t, 's>(&'t self, text: &'s str, mut at: usize) -> Option<(usize, Vec<(&'t str, &'s str)>)> {
+    fn match_from<'t, 's>(
+        &'t self,
+        text: &'s str,
+        mut at: usize,
+    ) -> Option<(usize, Vec<(&'t str, &'s str)>)> {
         let mut values = Vec::with_capacity(self.gaps.len());
         for (name, after) in &self.gaps {
             let length = if after.is_empty() { text.len() - at } else { text[at..].find(after.as_str())? };
