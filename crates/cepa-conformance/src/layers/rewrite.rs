@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use cepa_core::{
-    Acting, ActingInput, BoxFuture, ChatModel, ChatResponse, CheckPermission, Compress, CompressInput,
-    ContentBlock, Cx, HintBlock, Inputs, ModelCall, ModelRequest, Msg, Next, PermissionBehavior,
-    PermissionDecision, PermissionRequest, PermissionRule, Reasoning, ReasoningInput, Reply, ReplyInput,
-    Result, TextBlock, ToolChoice, ToolResponse,
+    Acting, ActingInput, BoxFuture, ChatModel, ChatResponse, CheckPermission, Compress, CompressInput, Cx,
+    HintBlock, Inputs, ModelCall, ModelRequest, Msg, Next, PermissionBehavior, PermissionDecision,
+    PermissionRequest, PermissionRule, Reasoning, ReasoningInput, Reply, ReplyInput, Result, ToolChoice,
+    ToolResponse,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -96,9 +96,8 @@ impl Behaviour for Rewrite {
         next: Next<Reply>,
     ) -> BoxFuture<'static, Result<Msg>> {
         if let (Some(text), Inputs::Messages(messages)) = (&self.user_text, &mut input.inputs) {
-            for message in messages {
-                Arc::make_mut(message).content = vec![ContentBlock::Text(TextBlock::new(text))];
-            }
+            // A message of its own in place of what was said.
+            *messages = vec![Arc::new(Msg::user("user", text.as_str()).with_id("rewritten"))];
         }
         Box::pin(next.run(input))
     }
