@@ -1,5 +1,7 @@
 //! The command from outside: what it prints and how it ends.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use std::{
     path::PathBuf,
     process::{Command, Output},

@@ -3,16 +3,19 @@
 use std::sync::Arc;
 
 use cepa_core::{
-    Acting, ActingInput, BoxFuture, ChatModel, ChatResponse, CheckPermission, Compress, CompressInput, Cx,
-    HintBlock, Inputs, ModelCall, ModelRequest, Msg, Next, PermissionBehavior, PermissionDecision,
-    PermissionRequest, PermissionRule, Reasoning, ReasoningInput, Reply, ReplyInput, Result, ToolChoice,
-    ToolResponse,
+    Acting, ActingInput, BoxFuture, ChatModel, ChatResponse, CheckPermission, Compress, CompressInput,
+    ContentBlock, Cx, HintBlock, Inputs, ModelCall, ModelRequest, Msg, Next, PermissionBehavior,
+    PermissionDecision, PermissionRequest, PermissionRule, Reasoning, ReasoningInput, Reply, ReplyInput,
+    Result, TextBlock, ToolChoice, ToolResponse,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{behaviour::Behaviour, options::Options, step::Step};
 use crate::{error::RunError, models::json_of, world::World};
+
+/// The id of a message that was rewritten.
+const REWRITTEN: &str = "rewritten";
 
 /// A scripted decision.
 #[derive(Clone, Deserialize)]
@@ -96,8 +99,11 @@ impl Behaviour for Rewrite {
         next: Next<Reply>,
     ) -> BoxFuture<'static, Result<Msg>> {
         if let (Some(text), Inputs::Messages(messages)) = (&self.user_text, &mut input.inputs) {
-            // A message of its own in place of what was said.
-            *messages = vec![Arc::new(Msg::user("user", text.as_str()).with_id("rewritten"))];
+            for message in messages {
+                let message = Arc::make_mut(message);
+                message.content = vec![ContentBlock::Text(TextBlock::new(text))];
+                message.id = REWRITTEN.into();
+            }
         }
         Box::pin(next.run(input))
     }
