@@ -35,10 +35,6 @@ impl ToolCalls {
         Self { calls: Vec::new(), taken: taken.into_iter().collect() }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.calls.is_empty()
-    }
-
     /// Takes a piece, and adds what can be sent of it to the chunk.
     pub(super) fn take(&mut self, piece: CallPiece, chunk: &mut ChatChunk) {
         let position = self.find(&piece).unwrap_or_else(|| self.begin(&piece));
