@@ -98,10 +98,7 @@ impl Filling<'_> {
         let limit = |key: &str| schema.get(key).and_then(Value::as_f64);
         let (least, most) = (limit("minimum").unwrap_or(f64::MIN), limit("maximum").unwrap_or(f64::MAX));
         let sentences = self.sentences(&about(schema, name));
-        let found = sentences.iter().find_map(|sentence| {
-            let mut numbers = sentence.split(|c: char| !c.is_ascii_digit() && c != '.').map(|word| word.trim_matches('.'));
-            numbers.find_map(|word| word.parse::<f64>().ok())
-        });
+        let found = sentences.iter().find_map(|sentence| sentence.split_whitespace().find_map(leading_number));
         found.unwrap_or(0.0).clamp(least.min(most), most)
     }
 
@@ -146,6 +143,13 @@ fn kind(schema: &Value) -> &str {
         _ if schema.get("properties").is_some() => "object",
         _ => "string",
     }
+}
+
+/// The number that a word is, perhaps with a unit behind it: `12.5kg`, but not `X100`.
+fn leading_number(word: &str) -> Option<f64> {
+    let word = word.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '-');
+    let end = word.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '-')).unwrap_or(word.len());
+    word[..end].trim_end_matches(['.', '-']).parse().ok()
 }
 
 fn is_one_of(name: &str, names: &[&str]) -> bool {

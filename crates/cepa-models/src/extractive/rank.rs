@@ -5,9 +5,12 @@ use std::collections::{HashMap, HashSet};
 use super::{passages::Passage, words::terms};
 
 const K1: f64 = 1.2;
-const B: f64 = 0.75;
+/// Less than for documents: that a sentence is long says little against it.
+const B: f64 = 0.4;
 /// What a word in the heading or in the file's name counts, beside one in the sentence itself.
 const CONTEXT_WEIGHT: f64 = 0.5;
+/// How much of a word of the question is said by its context.
+const SAID_BY_CONTEXT: f64 = 0.9;
 /// How much of the question a sentence must be about.
 const FITS: f64 = 0.51;
 /// A word of the question that occurs elsewhere, but not here. One that occurs nowhere counts 1: it is what says
@@ -32,10 +35,13 @@ pub(super) fn rank<'a>(question: &str, passages: &'a [Passage]) -> Vec<Ranked<'a
     let entries: Vec<Entry> = passages.iter().map(|passage| Entry::new(passage, &query)).collect();
     let count = entries.len() as f64;
     let average = entries.iter().map(|entry| entry.length).sum::<f64>() / count;
-    let known: HashMap<&str, f64> = query
-        .iter()
-        .map(|term| (term.as_str(), entries.iter().filter(|entry| entry.weights.contains_key(term)).count() as f64))
-        .collect();
+    // In how many sentences a word occurs; of one that only headings have, in how many under them.
+    let occurrences = |term: &String| {
+        let own = entries.iter().filter(|entry| entry.own.contains(term)).count();
+        let with_context = || entries.iter().filter(|entry| entry.weights.contains_key(term)).count();
+        (if own > 0 { own } else { with_context() }) as f64
+    };
+    let known: HashMap<&str, f64> = query.iter().map(|term| (term.as_str(), occurrences(term))).collect();
 
     let mut ranked: Vec<Ranked<'_>> = Vec::new();
     for (entry, passage) in entries.iter().zip(passages) {
@@ -48,11 +54,12 @@ pub(super) fn rank<'a>(question: &str, passages: &'a [Passage]) -> Vec<Ranked<'a
             let idf = (1.0 + (count - found + 0.5) / (found + 0.5)).ln();
             let norm = K1 * (1.0 - B + B * entry.length / average.max(1.0));
             score += idf * weight * (K1 + 1.0) / (weight + norm);
-            said += if entry.own.contains(*term) { 1.0 } else { 0.7 };
+            said += if entry.own.contains(*term) { 1.0 } else { SAID_BY_CONTEXT };
             asked += 1.0;
         }
         if score > 0.0 && !entry.own.is_empty() {
-            ranked.push(Ranked { passage, score, fits: said / asked >= FITS });
+            let coverage = said / asked;
+            ranked.push(Ranked { passage, score: score * coverage * coverage, fits: coverage >= FITS });
         }
     }
     // Stable: of equals the earlier one.
