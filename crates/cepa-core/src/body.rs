@@ -27,7 +27,7 @@ impl<B> Default for Body<B> {
     }
 }
 
-impl<B: Clone> Body<B> {
+impl<B> Body<B> {
     /// The content went out as items.
     pub const fn streamed() -> Self {
         Self(Repr::Streamed)
@@ -51,7 +51,9 @@ impl<B: Clone> Body<B> {
             Repr::Seen(blocks) => blocks,
         }
     }
+}
 
+impl<B: Clone> Body<B> {
     /// The content, to be changed. What was gathered by `collect` has gone out already: returning it changed is an
     /// error; use `hold` for that.
     pub fn blocks_mut(&mut self) -> &mut Vec<B> {

@@ -45,11 +45,7 @@ pub use self::{
     outlet::{Emit, IntoItem, Outlet},
     tap::{Flow, TapResult},
 };
-pub(crate) use self::{
-    cx::Frame,
-    hook::Listed,
-    tap::Tap,
-};
+pub(crate) use self::{cx::Frame, hook::Listed, outlet::Reader, tap::Tap};
 use crate::error::Result;
 
 /// An owned future, as the methods of the `dyn` traits return it.

@@ -37,7 +37,14 @@ enum Place {
     Unknown,
     /// The middle of the onion.
     Core,
-    Layer { hook: &'static str, name: Arc<str>, position: usize, total: usize },
+    /// A model.
+    Model,
+    Layer {
+        hook: &'static str,
+        name: Arc<str>,
+        position: usize,
+        total: usize,
+    },
 }
 
 /// Whose fault an error is. Only the model's errors are retried by the agent.
@@ -101,13 +108,18 @@ pub enum ErrorKind {
     #[error("these tool calls do not wait for an external result: {}", list(.0))]
     UnknownExternalIds(Vec<Id>),
     /// An answer belongs to another reply than the one that is parked.
-    #[error("the answer is for reply {got}, but reply {parked} is the one that waits: the card is out of date")]
+    #[error(
+        "the answer is for reply {got}, but reply {parked} is the one that waits: the card is out of date"
+    )]
     StaleAnswer {
         /// The reply the answer names.
         got: Id,
         /// The reply that is parked.
         parked: Id,
     },
+    /// An interrupt came although nothing waits: the state stays as it is, and there is no message.
+    #[error("there is no parked reply to interrupt, so there is no final message")]
+    NoFinalMessage,
     /// A message of the input may not be one.
     #[error("message {id} cannot be an input: {reason}")]
     InvalidInputMessage {
@@ -219,7 +231,7 @@ impl Error {
     pub fn origin(&self) -> Origin {
         match (&self.0.kind, &self.0.place) {
             (ErrorKind::Interrupted, _) => Origin::Interrupt,
-            (ErrorKind::Model(_) | ErrorKind::EmptyAnswer { .. }, _) => Origin::Model,
+            (ErrorKind::Model(_) | ErrorKind::EmptyAnswer { .. }, _) | (_, Place::Model) => Origin::Model,
             (ErrorKind::Tool { .. } | ErrorKind::Tools(_), _) => Origin::Tool,
             (_, Place::Layer { .. }) => Origin::Layer,
             (ErrorKind::Other(_), Place::Unknown) => Origin::Layer,
@@ -249,6 +261,7 @@ impl Error {
         let kind = match &self.0.kind {
             ErrorKind::Model(error) => error.kind,
             ErrorKind::EmptyAnswer { .. } => ErrorType::Upstream,
+            _ if self.origin() == Origin::Model => ErrorType::Upstream,
             ErrorKind::SystemPromptExceedsThreshold { .. } => ErrorType::Setup,
             ErrorKind::InvalidInputMessage { .. } => ErrorType::InvalidRequest,
             _ => ErrorType::Internal,
@@ -260,7 +273,13 @@ impl Error {
         matches!(self.0.place, Place::Unknown)
     }
 
-    pub(crate) fn at_layer(mut self, hook: &'static str, name: &Arc<str>, position: usize, total: usize) -> Self {
+    pub(crate) fn at_layer(
+        mut self,
+        hook: &'static str,
+        name: &Arc<str>,
+        position: usize,
+        total: usize,
+    ) -> Self {
         if self.is_unplaced() {
             self.0.place = Place::Layer { hook, name: name.clone(), position, total };
         }
@@ -270,6 +289,13 @@ impl Error {
     pub(crate) fn at_core(mut self) -> Self {
         if self.is_unplaced() {
             self.0.place = Place::Core;
+        }
+        self
+    }
+
+    pub(crate) fn at_model(mut self) -> Self {
+        if self.is_unplaced() {
+            self.0.place = Place::Model;
         }
         self
     }

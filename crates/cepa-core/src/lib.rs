@@ -4,6 +4,12 @@
 //! `cepa`; libraries that offer layers, models or tools need only this crate.
 #![forbid(unsafe_code)]
 
+// So that what `#[tool]` writes finds this crate under one name, also in the crate itself.
+#[allow(unused_extern_crates)]
+extern crate self as cepa_core;
+
+#[doc(hidden)]
+pub mod __private;
 pub mod agent;
 mod body;
 pub mod chain;
@@ -31,46 +37,49 @@ pub use serde_json;
 
 pub use self::{
     agent::{
-        Agent, AgentBuilder, AgentDefinition, AgentStream, BuildError, CancelToken, ContextConfig, InjectionConfig,
-        Offloader, ReactConfig, ReplyCall, ReplyScope, ReplyStream, Scratch, Waiting,
+        Agent, AgentBuilder, AgentDefinition, AgentStream, BuildError, CancelToken, ContextConfig,
+        InjectionConfig, Offloader, ReactConfig, ReplyCall, ReplyScope, ReplyStream, Scratch, Waiting,
     },
     body::Body,
     chain::{
-        Acting, BoxFuture, CheckPermission, Compress, Cx, Emit, Flow, Hook, Items, ModelCall, Next, Outlet, Reasoning,
-        Reply, StateGuard, SystemPrompt, ToolCalling,
+        Acting, BoxFuture, CheckPermission, Compress, Cx, Emit, Flow, Hook, Items, ModelCall, Next, Outlet,
+        Reasoning, Reply, StateGuard, SystemPrompt, ToolCalling,
     },
     error::{BoxError, Error, ErrorKind, ModelError, Origin, Result},
     event::{
-        AgentEvent, ConfirmResult, DataDelta, EventKind, ExternalExecutionResultEvent, Ticket, UserConfirmResultEvent,
-        UserInterruptEvent,
+        AgentEvent, ConfirmResult, DataDelta, EventKind, ExternalExecutionResultEvent, Ticket,
+        UserConfirmResultEvent, UserInterruptEvent,
     },
     fields::Fields,
     id::Id,
     message::{
         ContentBlock, DataBlock, ErrorInfo, ErrorType, HintBlock, HintContent, MessageError, Msg, MsgContent,
-        OutputBlock, ReplyFinishedReason, Role, Source, TextBlock, TextOrBlocks, ThinkingBlock, ToolCallBlock,
-        ToolCallState, ToolOutput, ToolResultBlock, ToolResultState, Usage,
+        OutputBlock, ReplyFinishedReason, Role, Source, TextBlock, TextOrBlocks, ThinkingBlock,
+        ToolCallBlock, ToolCallState, ToolOutput, ToolResultBlock, ToolResultState, Usage,
     },
     middleware::{
         CompressInput, FnLayer, HookSet, Inputs, Jump, Keyed, Middleware, MiddlewareExt, MiddlewareKey,
-        PermissionRequest, ReasoningInput, ReplyInput, after_agent, after_model, before_agent, before_model, on_acting,
-        on_check_permission, on_compress_context, on_model_call, on_reasoning, on_reply, on_system_prompt,
-        wrap_model_call, wrap_tool_call,
+        PermissionRequest, ReasoningInput, ReplyInput, after_agent, after_model, before_agent, before_model,
+        on_acting, on_check_permission, on_compress_context, on_model_call, on_reasoning, on_reply,
+        on_system_prompt, wrap_model_call, wrap_tool_call,
     },
     model::{
-        ChatChunk, ChatModel, ChatResponse, ChatUsage, ContentDelta, FinishedReason, ModelOptions, ModelOutlet,
-        ModelRequest, Purpose, ToolChoice, ToolChoiceMode, ToolSchema, estimate_tokens, generate,
+        ChatChunk, ChatModel, ChatResponse, ChatUsage, ContentDelta, FinishedReason, ModelOptions,
+        ModelOutlet, ModelRequest, Purpose, ToolChoice, ToolChoiceMode, ToolSchema, estimate_tokens,
+        generate,
     },
     permission::{
-        AdditionalWorkingDirectory, PermissionBehavior, PermissionContext, PermissionDecision, PermissionMode,
-        PermissionRule,
+        AdditionalWorkingDirectory, PermissionBehavior, PermissionContext, PermissionDecision,
+        PermissionMode, PermissionRule,
     },
     shared::IntoShared,
-    state::{AgentState, ReadCacheEntry, ReplyContext, Task, TaskContext, TaskState, ToolContext, ToolContextError},
+    state::{
+        AgentState, ReadCacheEntry, ReplyContext, Task, TaskContext, TaskState, ToolContext, ToolContextError,
+    },
     store::{Store, StoreError},
     time::Timestamp,
     tool::{
-        ActingInput, SchemaTool, Tool, ToolCallInput, ToolChunk, ToolCx, ToolError, ToolGroup, ToolMiddleware,
-        ToolResponse, Toolkit, ToolkitError, on_tool_call,
+        ActingInput, SchemaTool, Tool, ToolCallInput, ToolChunk, ToolCx, ToolError, ToolGroup,
+        ToolMiddleware, ToolResponse, Toolkit, ToolkitError, on_tool_call,
     },
 };

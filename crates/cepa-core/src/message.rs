@@ -1,6 +1,7 @@
 //! Messages and what they are made of.
 
 mod apply;
+pub(crate) mod base64;
 mod block;
 mod content;
 mod finished;

@@ -16,9 +16,7 @@ pub use self::{
     hook_set::HookSet,
     inputs::{CompressInput, Inputs, PermissionRequest, ReasoningInput, ReplyInput},
     keyed::{Keyed, MiddlewareExt},
-    node::{
-        Jump, after_agent, after_model, before_agent, before_model, wrap_model_call, wrap_tool_call,
-    },
+    node::{Jump, after_agent, after_model, before_agent, before_model, wrap_model_call, wrap_tool_call},
 };
 pub use crate::store::MiddlewareKey;
 use crate::{
@@ -70,19 +68,20 @@ use crate::{
 pub trait Middleware: Send + Sync + 'static {
     /// The hooks that are implemented: others are left out of the hook's list when the agent is built.
     fn hooks(&self) -> HookSet {
-        HookSet::ALL
+        let named = self.__hook_names().map(|names| names.iter().map(|name| HookSet::named(name)).collect());
+        named.unwrap_or(HookSet::ALL)
     }
 
     /// What the layer is called in errors and in `agent.onion()`.
     fn name(&self) -> Cow<'static, str> {
-        Cow::Borrowed(short_type_name::<Self>())
+        Cow::Borrowed(self.__type_name().unwrap_or_else(short_type_name::<Self>))
     }
 
     /// Where the layer's state is kept in the session. `None` for a layer that keeps nothing.
     ///
     /// `#[middleware]` returns the type's bare name, AgentScope's class name, so that sessions can be exchanged.
     fn key(&self) -> Option<MiddlewareKey> {
-        None
+        self.__type_name().map(MiddlewareKey::from)
     }
 
     /// The key of a layer that is named after its place.
@@ -172,6 +171,19 @@ pub trait Middleware: Send + Sync + 'static {
     ) -> BoxFuture<'static, Result<String>> {
         drop(cx);
         Box::pin(std::future::ready(Ok(prompt)))
+    }
+
+    /// The names of the hooks in the block that `#[middleware]` stands on. It and [`Self::__type_name`] are written by
+    /// the attribute and of the standard library's types, so that the block need not know what this crate is called.
+    #[doc(hidden)]
+    fn __hook_names(&self) -> Option<&'static [&'static str]> {
+        None
+    }
+
+    /// The bare name of the type that `#[middleware]` stands on.
+    #[doc(hidden)]
+    fn __type_name(&self) -> Option<&'static str> {
+        None
     }
 }
 

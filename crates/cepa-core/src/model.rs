@@ -76,9 +76,10 @@ pub trait ChatModel: fmt::Debug + Send + Sync + 'static {
         32_768
     }
 
-    /// The media types that messages to this model may hold, with `*` as a wildcard (`image/*`). None by default.
+    /// The media types that messages to this model may hold, with `*` as a wildcard (`image/*`). Any by default. What
+    /// a user sends of another type is replaced by a text that names it.
     fn input_media_types(&self) -> &[&str] {
-        &[]
+        &["*"]
     }
 
     /// An estimate of the tokens of a request: by default [`estimate_tokens`].

@@ -2,6 +2,7 @@
 
 mod context;
 mod decision;
+pub(crate) mod engine;
 mod rule;
 
 pub use context::{AdditionalWorkingDirectory, PermissionContext};

@@ -100,23 +100,25 @@ fn local_offset(utc: i64) -> i64 {
 fn format(micros: i64) -> ([u8; 26], usize) {
     let time = jiff::Timestamp::from_microsecond(micros).unwrap_or_default();
     let time = tz::Offset::UTC.to_datetime(time);
+    let year = time.year().unsigned_abs();
+    let fraction = micros.rem_euclid(SECOND) as u32;
     let mut text = *b"0000-00-00T00:00:00.000000";
-    put_digits(&mut text[0..4], time.year() as u32);
-    put_digits(&mut text[5..7], time.month() as u32);
-    put_digits(&mut text[8..10], time.day() as u32);
-    put_digits(&mut text[11..13], time.hour() as u32);
-    put_digits(&mut text[14..16], time.minute() as u32);
-    put_digits(&mut text[17..19], time.second() as u32);
-    let fraction = micros.rem_euclid(SECOND);
-    put_digits(&mut text[20..26], fraction as u32);
-    (text, if fraction == 0 { 19 } else { 26 })
-}
-
-fn put_digits(text: &mut [u8], mut number: u32) {
-    for digit in text.iter_mut().rev() {
-        *digit = b'0' + (number % 10) as u8;
-        number /= 10;
+    for (at, pair) in [
+        (0, (year / 100) as u8),
+        (2, (year % 100) as u8),
+        (5, time.month().unsigned_abs()),
+        (8, time.day().unsigned_abs()),
+        (11, time.hour().unsigned_abs()),
+        (14, time.minute().unsigned_abs()),
+        (17, time.second().unsigned_abs()),
+        (20, (fraction / 10_000) as u8),
+        (22, (fraction / 100 % 100) as u8),
+        (24, (fraction % 100) as u8),
+    ] {
+        text[at] += pair / 10;
+        text[at + 1] += pair % 10;
     }
+    (text, if fraction == 0 { 19 } else { 26 })
 }
 
 /// Reads exactly the form that [`format`] writes.
@@ -257,10 +259,13 @@ mod tests {
 
     #[test]
     fn now_is_the_local_time() {
-        let micros = |time: civil::DateTime| tz::Offset::UTC.to_timestamp(time).unwrap().as_microsecond();
-        let before = micros(jiff::Zoned::now().datetime());
+        let local = || {
+            let time = tz::TimeZone::system().to_datetime(jiff::Timestamp::now());
+            tz::Offset::UTC.to_timestamp(time).unwrap().as_microsecond()
+        };
+        let before = local();
         let now = Timestamp::now().as_micros().unwrap();
-        let after = micros(jiff::Zoned::now().datetime());
+        let after = local();
         assert!((before..=after).contains(&now), "{before} <= {now} <= {after}");
     }
 

@@ -1,8 +1,8 @@
 //! Tools: the trait, calls and their results, and the toolkit.
 
 mod chunk;
-mod error;
 mod cx;
+mod error;
 mod group;
 mod input;
 mod lenient;
@@ -20,17 +20,17 @@ use serde_json::{Map, Value};
 pub use self::{
     chunk::ToolChunk,
     error::ToolError,
+    group::ToolGroup,
     middleware::{ToolMiddleware, on_tool_call},
     response::ToolResponse,
     schema_only::SchemaTool,
-    group::ToolGroup,
     toolkit::{Toolkit, ToolkitError},
 };
 pub(crate) use self::{
     chunk::ToolFold,
-    input::{InputError, Validator, read_object},
+    input::Validator,
     run::run_tool,
-    toolkit::Entry,
+    toolkit::{Entry, ToolkitBuilder},
 };
 use crate::{
     agent::ReplyScope,
@@ -151,7 +151,7 @@ pub trait Tool: fmt::Debug + Send + Sync + 'static {
     /// Rules to offer to the person who is asked about this call: to allow the whole tool, by default.
     fn generate_suggestions(&self, input: &Map<String, Value>) -> Vec<PermissionRule> {
         let _ = input;
-        vec![PermissionRule::new(self.name(), None, PermissionBehavior::Allow, "suggested")]
+        vec![PermissionRule::new(self.name(), PermissionBehavior::Allow, "suggested")]
     }
 
     /// Layers around it, outermost first; a group's layers go around these.
@@ -204,4 +204,13 @@ impl ToolCallInput {
 pub struct ToolScope {
     pub(crate) tool: Arc<dyn Tool>,
     pub(crate) reply: Option<Arc<ReplyScope>>,
+}
+
+impl fmt::Debug for ToolScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolScope")
+            .field("tool", &self.tool.name())
+            .field("in_reply", &self.reply.is_some())
+            .finish()
+    }
 }

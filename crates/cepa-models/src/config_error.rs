@@ -14,7 +14,9 @@ pub enum ConfigError {
         host: String,
     },
     /// The key cannot be sent.
-    #[error("the API key holds characters that no HTTP header can carry (a line break, say): check how it was read")]
+    #[error(
+        "the API key holds characters that no HTTP header can carry (a line break, say): check how it was read"
+    )]
     BadKey,
     /// The base URL is none.
     #[error("`{url}` cannot be the base URL: {reason}; it looks like `https://api.openai.com/v1`")]
@@ -25,7 +27,9 @@ pub enum ConfigError {
         reason: String,
     },
     /// A header cannot be sent.
-    #[error("header `{name}` cannot be sent: its name or its value holds characters that no HTTP header can carry")]
+    #[error(
+        "header `{name}` cannot be sent: its name or its value holds characters that no HTTP header can carry"
+    )]
     BadHeader {
         /// Its name.
         name: String,

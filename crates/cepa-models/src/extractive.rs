@@ -11,7 +11,8 @@ mod tools;
 mod words;
 
 use cepa_core::{
-    BoxFuture, ChatChunk, ChatModel, ChatResponse, ChatUsage, Id, ModelRequest, Outlet, Result, estimate_tokens,
+    BoxFuture, ChatChunk, ChatModel, ChatResponse, ChatUsage, Id, ModelOutlet, ModelRequest, Result,
+    estimate_tokens,
 };
 
 use self::{material::Material, plan::Step};
@@ -90,7 +91,7 @@ impl ChatModel for ExtractiveModel {
         self.context_size
     }
 
-    fn call(&self, request: ModelRequest, out: Outlet<ChatChunk>) -> BoxFuture<'_, Result<ChatResponse>> {
+    fn call(&self, request: ModelRequest, out: ModelOutlet) -> BoxFuture<'_, Result<ChatResponse>> {
         Box::pin(async move {
             let input_tokens = estimate_tokens(&request.messages, &request.tools);
             let step = {

@@ -20,10 +20,10 @@ mod extractive;
 mod openai;
 
 pub use embedding::{EmbeddingModel, Embeddings};
+#[cfg(feature = "extractive")]
+pub use extractive::ExtractiveModel;
 #[cfg(feature = "openai")]
 pub use {
     config_error::ConfigError,
     openai::{OpenAiChat, OpenAiChatBuilder, OpenAiEmbedding, OpenAiEmbeddingBuilder, json_schema_format},
 };
-#[cfg(feature = "extractive")]
-pub use extractive::ExtractiveModel;

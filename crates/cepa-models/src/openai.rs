@@ -15,9 +15,6 @@ mod tool_calls;
 mod usage;
 
 pub use self::{
-    chat::OpenAiChat,
-    chat_builder::OpenAiChatBuilder,
-    embedding::OpenAiEmbedding,
-    embedding_builder::OpenAiEmbeddingBuilder,
-    request::json_schema_format,
+    chat::OpenAiChat, chat_builder::OpenAiChatBuilder, embedding::OpenAiEmbedding,
+    embedding_builder::OpenAiEmbeddingBuilder, request::json_schema_format,
 };

@@ -30,11 +30,7 @@ pub(crate) struct Frame<H: Hook> {
 }
 
 impl<H: Hook> Frame<H> {
-    pub(crate) fn new(
-        scope: H::Scope,
-        core: Arc<dyn Core<H>>,
-        layers: Arc<[Listed<H::Layer>]>,
-    ) -> Arc<Self> {
+    pub(crate) fn new(scope: H::Scope, core: Arc<dyn Core<H>>, layers: Arc<[Listed<H::Layer>]>) -> Arc<Self> {
         let (cores_entered, cores_left) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Arc::new(Self { scope, core, layers, cores_entered, cores_left })
     }
@@ -104,7 +100,7 @@ impl<H: Hook> Cx<H> {
     }
 
     /// This layer's entry in the hook's list; `None` for the core.
-    pub(super) fn listed(&self) -> Option<&Listed<H::Layer>> {
+    pub(crate) fn listed(&self) -> Option<&Listed<H::Layer>> {
         self.frame.layers.get(self.layer)
     }
 

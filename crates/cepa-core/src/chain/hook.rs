@@ -59,8 +59,15 @@ pub trait Hook: sealed::Sealed + Sized + Send + Sync + 'static {
 pub trait Streams: Hook {}
 
 /// The hooks of an agent, which know its state.
-pub trait AgentHook: Hook<Layer = dyn Middleware, Scope = Arc<ReplyScope>> {}
-impl AgentHook for SystemPrompt {}
+pub trait AgentHook: Hook<Layer = dyn Middleware, Scope = Arc<ReplyScope>> {
+    /// The hook's place among the lists of layers.
+    #[doc(hidden)]
+    const INDEX: usize;
+}
+
+impl AgentHook for SystemPrompt {
+    const INDEX: usize = 6;
+}
 
 /// The item of a hook that streams nothing.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +78,7 @@ mod sealed {
 }
 
 /// A layer in the list of one hook.
-pub struct Listed<L: ?Sized> {
+pub(crate) struct Listed<L: ?Sized> {
     pub(crate) layer: Arc<L>,
     pub(crate) name: Arc<str>,
     pub(crate) key: Option<MiddlewareKey>,
@@ -81,13 +88,33 @@ pub struct Listed<L: ?Sized> {
     pub(crate) total: usize,
 }
 
+impl<L: ?Sized> Listed<L> {
+    pub(crate) fn clone_entry(&self) -> Self {
+        Self {
+            layer: self.layer.clone(),
+            name: self.name.clone(),
+            key: self.key.clone(),
+            position: self.position,
+            total: self.total,
+        }
+    }
+}
+
+impl<L: ?Sized> std::fmt::Debug for Listed<L> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({} of {})", self.name, self.position, self.total)
+    }
+}
+
 macro_rules! agent_hooks {
-    ($($(#[$doc:meta])* $hook:ident = $method:ident($input:ty), $item:ty => $output:ty $(, $settle:item)*;)*) => {$(
+    ($($(#[$doc:meta])* $index:literal $hook:ident = $method:ident($input:ty), $item:ty => $output:ty $(, $settle:item)*;)*) => {$(
         $(#[$doc])*
         #[derive(Debug)]
         pub enum $hook {}
         impl sealed::Sealed for $hook {}
-        impl AgentHook for $hook {}
+        impl AgentHook for $hook {
+            const INDEX: usize = $index;
+        }
         impl Hook for $hook {
             type Input = $input;
             type Item = $item;
@@ -110,25 +137,25 @@ macro_rules! agent_hooks {
 
 agent_hooks! {
     /// One whole reply, from the input to its end or to a pause for a person.
-    Reply = on_reply(ReplyInput), AgentEvent => Msg;
+    0 Reply = on_reply(ReplyInput), AgentEvent => Msg;
     /// One round: prompt, model call, parsing. The output is the round's message if it may be the last one.
-    Reasoning = on_reasoning(ReasoningInput), AgentEvent => Option<Msg>;
+    1 Reasoning = on_reasoning(ReasoningInput), AgentEvent => Option<Msg>;
     /// One attempt of the raw model request; the agent's retries and fallback run around it.
-    ModelCall = on_model_call(ModelRequest), ChatChunk => ChatResponse,
+    2 ModelCall = on_model_call(ModelRequest), ChatChunk => ChatResponse,
         const CONTENT: bool = true;,
         fn settle(output: &mut ChatResponse, sent: bool) -> Result<Option<ChatChunk>> {
             Ok(output.content.settle(sent).map_err(|_| Error::content_changed())?.map(ChatChunk::from_blocks))
         };
     /// The decision on one validated tool call.
-    CheckPermission = on_check_permission(PermissionRequest), Never => PermissionDecision;
+    3 CheckPermission = on_check_permission(PermissionRequest), Never => PermissionDecision;
     /// Running one permitted tool: pure input and output, no context writes inside.
-    Acting = on_acting(ActingInput), ToolChunk => ToolResponse,
+    4 Acting = on_acting(ActingInput), ToolChunk => ToolResponse,
         const CONTENT: bool = true;,
         fn settle(output: &mut ToolResponse, sent: bool) -> Result<Option<ToolChunk>> {
             Ok(output.content.settle(sent).map_err(|_| Error::content_changed())?.map(ToolChunk::from_blocks))
         };
     /// One compression of the context.
-    Compress = on_compress_context(CompressInput), Never => ();
+    5 Compress = on_compress_context(CompressInput), Never => ();
 }
 
 /// The pipeline that builds the system prompt: no `next`, each layer gets the prompt of the one before.

@@ -27,7 +27,7 @@ pub struct Items<H: Hook> {
 impl<H: Hook> Unpin for Items<H> {}
 
 impl<H: Hook> Items<H> {
-    pub(super) fn new(reader: Reader<H::Item>, inner: Running<H>) -> Self {
+    pub(crate) fn new(reader: Reader<H::Item>, inner: Running<H>) -> Self {
         Self { reader, inner: Some(inner), output: None }
     }
 

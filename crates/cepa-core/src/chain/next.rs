@@ -51,7 +51,7 @@ impl<H: Hook> Next<H> {
     /// Runs the rest of the chain. Items go straight on to the caller.
     pub fn run(self, input: H::Input) -> Running<H> {
         let Self { cx, attempts } = self;
-        let sent_before = cx.outlet().sent_if(H::CONTENT || attempts.get().is_some());
+        let sent_before = cx.outlet().sent();
         if H::CONTENT && attempts.get().is_some_and(|let_through| let_through.load(Relaxed)) {
             return Running::failed(Error::items_already_sent());
         }
@@ -79,19 +79,28 @@ impl<H: Hook> Next<H> {
     }
 }
 
-impl<H: Streams> Next<H> {
+// The bound is on the methods, so that the compiler says in `Streams`' own words why a hook has none of them.
+impl<H: Hook> Next<H> {
     /// Runs the rest of the chain and shows each item to `look`, which may change or drop it.
     ///
     /// The closure may borrow what is around it and keep state. It cannot await; see [`Next::stream`] for that.
     pub fn tap<F, R>(mut self, input: H::Input, look: F) -> Tapping<H, F>
     where
+        H: Streams,
         F: FnMut(&mut H::Item) -> R,
         R: TapResult,
     {
         let reader = Reader::new();
-        let inner = Outlet { slot: reader.slot().clone(), taps: None };
+        let inner = reader.outlet(None);
         let out = std::mem::replace(self.cx.outlet_mut(), inner);
-        Tapping { reader, out, inner: Some(self.run(input)), output: None, look, sending: Sending::Done(false) }
+        Tapping {
+            reader,
+            out,
+            inner: Some(self.run(input)),
+            output: None,
+            look,
+            sending: Sending::Done(false),
+        }
     }
 
     /// As [`Next::tap`] at about a third of its cost per item, for a closure that can be shared.
@@ -99,7 +108,10 @@ impl<H: Streams> Next<H> {
         mut self,
         input: H::Input,
         look: impl Fn(&mut H::Item) -> R + Send + Sync + 'static,
-    ) -> Running<H> {
+    ) -> Running<H>
+    where
+        H: Streams,
+    {
         let out = self.cx.outlet_mut();
         let look = Box::new(move |item: &mut H::Item| look(item).into());
         out.taps = Some(Arc::new(Tap { look, outer: out.taps.take() }));
@@ -107,9 +119,12 @@ impl<H: Streams> Next<H> {
     }
 
     /// Runs the rest of the chain as a stream of its items, none of which goes on by itself.
-    pub fn stream(mut self, input: H::Input) -> Items<H> {
+    pub fn stream(mut self, input: H::Input) -> Items<H>
+    where
+        H: Streams,
+    {
         let reader = Reader::new();
-        *self.cx.outlet_mut() = Outlet { slot: reader.slot().clone(), taps: None };
+        *self.cx.outlet_mut() = reader.outlet(None);
         Items::new(reader, self.run(input))
     }
 }
@@ -170,6 +185,11 @@ pub struct Running<H: Hook> {
 }
 
 impl<H: Hook> Running<H> {
+    /// A future that is no part of a chain.
+    pub(crate) fn of_future(fut: BoxFuture<'static, Result<H::Output>>) -> Self {
+        Self { fut: Some(fut), owner: Owner::Nobody, watch: None, done: None }
+    }
+
     fn failed(error: Error) -> Self {
         Self { fut: None, owner: Owner::Nobody, watch: None, done: Some(Err(error)) }
     }

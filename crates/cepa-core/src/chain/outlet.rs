@@ -264,6 +264,11 @@ impl<T> Reader<T> {
         Self { slot: Slot::new(false), waker: None, far_turn: true }
     }
 
+    /// The writing side, with these taps before it.
+    pub(crate) fn outlet(&self, taps: Option<Arc<Tap<T>>>) -> Outlet<T> {
+        Outlet { slot: self.slot.clone(), taps }
+    }
+
     pub(crate) fn slot(&self) -> &Arc<Slot<T>> {
         &self.slot
     }

@@ -1,7 +1,5 @@
 //! [`Msg::apply_event`]: a client's copy of a reply, built from its events.
 
-mod base64;
-
 use super::{
     ContentBlock, DataBlock, ErrorInfo, HintBlock, Msg, OutputBlock, ReplyFinishedReason, Source, TextBlock,
     ThinkingBlock, ToolCallBlock, ToolCallState, ToolResultBlock, ToolResultState, Usage,
@@ -68,7 +66,7 @@ impl Msg {
                 self.push(TextBlock { created_at: at.clone(), ..TextBlock::new("").with_id(block_id) });
             }
             EventKind::TextBlockDelta { block_id, delta, .. } => {
-                self.text_block(block_id)?.text.push_str(delta)
+                self.text_block(block_id)?.text.push_str(delta);
             }
             EventKind::TextBlockEnd { block_id, text, .. } => {
                 let block = self.text_block(block_id)?;
@@ -144,26 +142,24 @@ impl Msg {
             }
 
             EventKind::RequireUserConfirm { tool_calls, .. } => {
-                for asked in tool_calls {
-                    let call = self.call(&asked.id)?;
+                return self.each_call(tool_calls.iter().map(|asked| (&asked.id, asked)), |call, asked| {
                     call.state = ToolCallState::Asking;
                     call.suggested_rules.clone_from(&asked.suggested_rules);
-                }
+                });
             }
             EventKind::RequireExternalExecution { tool_calls, .. } => {
-                for submitted in tool_calls {
-                    self.call(&submitted.id)?.state = ToolCallState::Submitted;
-                }
+                return self.each_call(tool_calls.iter().map(|submitted| (&submitted.id, ())), |call, ()| {
+                    call.state = ToolCallState::Submitted;
+                });
             }
             EventKind::UserConfirmResult(UserConfirmResultEvent { confirm_results, .. }) => {
-                for answer in confirm_results {
-                    let call = self.call(&answer.tool_call.id)?;
+                let answers = confirm_results.iter().map(|answer| (&answer.tool_call.id, answer.confirmed));
+                return self.each_call(answers, |call, confirmed| {
                     // an answer that comes late, after an interrupt, must not open the call again
                     if call.state == ToolCallState::Asking {
-                        let confirmed = answer.confirmed;
                         call.state = if confirmed { ToolCallState::Allowed } else { ToolCallState::Finished };
                     }
-                }
+                });
             }
             EventKind::ExternalExecutionResult(ExternalExecutionResultEvent {
                 execution_results, ..
@@ -189,6 +185,22 @@ impl Msg {
         self.finished_at = Some(at.clone());
         self.finished_reason = Some(reason);
         self.error = error.cloned();
+    }
+
+    /// Changes each of these calls; one that is not there does not keep the others from it.
+    fn each_call<'a, T>(
+        &mut self,
+        calls: impl Iterator<Item = (&'a Id, T)>,
+        mut change: impl FnMut(&mut ToolCallBlock, T),
+    ) -> Result<(), Unknown> {
+        let mut applied = Ok(());
+        for (id, with) in calls {
+            match self.call(id) {
+                Ok(call) => change(call, with),
+                Err(unknown) => applied = Err(unknown),
+            }
+        }
+        applied
     }
 
     fn push(&mut self, block: impl Into<ContentBlock>) {
@@ -268,7 +280,7 @@ fn append_data(
 ) -> Result<(), Unknown> {
     match (source, delta) {
         (Source::Base64 { data, media_type: old, .. }, DataDelta::Base64(more)) => {
-            base64::append(data, more).map_err(|_| Unknown("its data is not base64"))?;
+            super::base64::append(data, more).map_err(|_| Unknown("its data is not base64"))?;
             if !media_type.is_empty() {
                 *old = media_type.clone();
             }

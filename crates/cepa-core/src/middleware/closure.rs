@@ -5,7 +5,8 @@ use std::{borrow::Cow, future::Future, marker::PhantomData, sync::Arc};
 use super::{HookSet, Middleware, MiddlewareKey};
 use crate::{
     chain::{
-        Acting, BoxFuture, CheckPermission, Compress, Cx, Hook, ModelCall, Next, Reasoning, Reply, SystemPrompt,
+        Acting, BoxFuture, CheckPermission, Compress, Cx, Hook, ModelCall, Next, Reasoning, Reply,
+        SystemPrompt,
     },
     error::Result,
 };

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use super::{ChatChunk, ContentDelta};
 use crate::{
     id::Id,
-    message::{ContentBlock, DataBlock, Source, TextBlock, ThinkingBlock, ToolCallBlock, append_base64},
+    message::{ContentBlock, DataBlock, Source, TextBlock, ThinkingBlock, ToolCallBlock, base64},
 };
 
 /// What the chunks of one answer add up to, in the order in which the blocks began.
 #[derive(Debug, Default)]
-pub(crate) struct ResponseFold {
+pub struct ResponseFold {
     blocks: Vec<Open>,
 }
 
@@ -52,10 +52,12 @@ impl ResponseFold {
                 {
                     block.thinking.push_str(thinking);
                     for (key, value) in extra.iter().filter(|(_, value)| !value.is_null()) {
-                        block.extra.insert(key.clone(), value.clone());
+                        block.extra.insert(key, value.clone());
                     }
                 }
-                (ContentBlock::ToolCall(block), ContentDelta::ToolCall { id, name, input }) if block.id == *id => {
+                (ContentBlock::ToolCall(block), ContentDelta::ToolCall { id, name, input })
+                    if block.id == *id =>
+                {
                     block.input.push_str(input);
                     if block.name.is_empty() {
                         block.name = name.clone();
@@ -102,10 +104,10 @@ fn append_data(block: &mut DataBlock, piece: &DataBlock) {
         block.name.clone_from(&piece.name);
     }
     match (&mut block.source, &piece.source) {
-        (Source::Base64 { data, media_type }, Source::Base64 { data: more, media_type: of })
+        (Source::Base64 { data, media_type, .. }, Source::Base64 { data: more, media_type: of, .. })
             if media_type == of && of.starts_with("audio/") =>
         {
-            append_base64(data, more);
+            base64::append_any(data, more);
         }
         (source, latest) => source.clone_from(latest),
     }

@@ -134,7 +134,7 @@ impl ModelOptions {
         }
         for (key, value) in defaults.extra.iter() {
             if !self.extra.contains_key(key) {
-                self.extra.insert(key.clone(), value.clone());
+                self.extra.insert(key, value.clone());
             }
         }
         self

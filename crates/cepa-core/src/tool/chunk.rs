@@ -2,7 +2,7 @@
 
 use crate::{
     fields::Fields,
-    message::{DataBlock, OutputBlock, Source, TextBlock, append_base64},
+    message::{DataBlock, OutputBlock, Source, TextBlock, base64},
 };
 
 /// One piece of a tool's output.
@@ -81,8 +81,8 @@ fn append(known: &mut DataBlock, piece: DataBlock) {
         known.name = piece.name;
     }
     match (&mut known.source, piece.source) {
-        (Source::Base64 { data, media_type }, Source::Base64 { data: more, media_type: latest }) => {
-            append_base64(data, &more);
+        (Source::Base64 { data, media_type, .. }, Source::Base64 { data: more, media_type: latest, .. }) => {
+            base64::append_any(data, &more);
             if !latest.is_empty() {
                 *media_type = latest;
             }

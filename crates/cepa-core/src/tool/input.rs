@@ -41,7 +41,12 @@ impl Validator {
     }
 
     /// Reads the arguments of a call of the tool `name`. Types that do not fit are mended where there is one way to.
-    pub(crate) fn read(&self, name: &str, input: &str, schema: &Value) -> Result<Map<String, Value>, InputError> {
+    pub(crate) fn read(
+        &self,
+        name: &str,
+        input: &str,
+        schema: &Value,
+    ) -> Result<Map<String, Value>, InputError> {
         let mut arguments = Value::Object(read_object(input)?);
         if !self.is_valid(&arguments) {
             let mut mended = arguments.clone();
@@ -169,7 +174,8 @@ mod tests {
             "list": {"type": "array", "items": {"type": "number"}},
         }});
         let validator = Validator::new(&schema).unwrap();
-        let read = |input| validator.read("f", input, &schema).map(Value::Object).map_err(InputError::into_message);
+        let read =
+            |input| validator.read("f", input, &schema).map(Value::Object).map_err(InputError::into_message);
         assert_eq!(
             read(r#"{"n": "42", "on": "True", "s": 7, "list": "[1, \"2.5\"]"}"#).unwrap(),
             json!({"n": 42, "on": true, "s": "7", "list": [1, 2.5]})

@@ -72,7 +72,9 @@ impl Tool for ResetTools {
             } else {
                 let instructions: String = on
                     .iter()
-                    .filter_map(|(name, text)| Some(format!("\n<group name=\"{name}\">{}</group>", text.as_ref()?)))
+                    .filter_map(|(name, text)| {
+                        Some(format!("\n<group name=\"{name}\">{}</group>", text.as_ref()?))
+                    })
                     .collect();
                 let values = [("groups", names.join(", ")), ("instructions", instructions)];
                 let values: Vec<_> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();

@@ -5,9 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use serde_json::{Map, Value};
 
 use super::{
-    Tool, ToolChunk, ToolFold, ToolGroup, ToolMiddleware, ToolResponse, Validator,
-    meta::{RESET_TOOLS, ResetTools},
-    run_tool,
+    Tool, ToolChunk, ToolFold, ToolGroup, ToolMiddleware, ToolResponse, Validator, meta::ResetTools, run_tool,
 };
 use crate::{
     chain::{Listed, Outlet, Tap},
@@ -20,7 +18,7 @@ use crate::{
 /// The tools of an agent, or of nobody. Built and checked once, cheap to clone.
 #[derive(Clone, Default)]
 pub struct Toolkit {
-    entries: Arc<[Entry]>,
+    entries: Arc<[Arc<Entry>]>,
     by_name: Arc<HashMap<Arc<str>, usize>>,
 }
 
@@ -72,7 +70,7 @@ pub enum ToolkitError {
 /// Checks tools one by one and puts them together.
 #[derive(Default)]
 pub(crate) struct ToolkitBuilder {
-    entries: Vec<Entry>,
+    entries: Vec<Arc<Entry>>,
     groups: Vec<ToolGroup>,
     /// Who has taken which name.
     owners: HashMap<Arc<str>, String>,
@@ -126,7 +124,7 @@ impl ToolkitBuilder {
         }
         let entry = Entry::new(tool, group.cloned(), group_layers)?;
         self.owners.insert(name, owner.to_owned());
-        self.entries.push(entry);
+        self.entries.push(Arc::new(entry));
         Ok(())
     }
 
@@ -204,7 +202,8 @@ impl Toolkit {
     /// # Errors
     /// No such tool, arguments that break its schema, and failures that are meant for the developer.
     pub async fn call(&self, name: &str, input: Map<String, Value>) -> Result<ToolResponse> {
-        let entry = self.entry(name).ok_or_else(|| Error::other(fill(texts::ERROR_NOT_FOUND, &[("name", name)])))?;
+        let entry =
+            self.entry(name).ok_or_else(|| Error::other(fill(texts::ERROR_NOT_FOUND, &[("name", name)])))?;
         if let Some((reason, path)) = entry.validator.violation(&Value::Object(input.clone())) {
             let what = format!("the input of tool `{name}`");
             return Err(ErrorKind::SchemaViolation { what, reason: format!("{reason} (at {path})") }.into());
@@ -215,18 +214,20 @@ impl Toolkit {
         Ok(response)
     }
 
-    pub(crate) fn entry(&self, name: &str) -> Option<&Entry> {
+    pub(crate) fn entry(&self, name: &str) -> Option<&Arc<Entry>> {
         self.by_name.get(name).map(|place| &self.entries[*place])
     }
 
-    /// What the model is told of, given the groups that are on.
-    pub(crate) fn schemas<'a>(&'a self, groups: &'a [String]) -> impl Iterator<Item = &'a ToolSchema> {
-        self.entries.iter().filter(|entry| entry.is_on(groups)).map(|entry| &entry.schema)
-    }
-
-    /// How many tools are always on, the meta tool not among them: where a reply's own tool is put in.
-    pub(crate) fn basic_len(&self) -> usize {
-        self.entries.iter().filter(|entry| entry.group.is_none() && &**entry.schema.name() != RESET_TOOLS).count()
+    /// What the model is told of, given the groups that are on: the tools that are always on, the reply's own, and
+    /// those of the groups.
+    pub(crate) fn schemas<'a>(
+        &'a self,
+        groups: &'a [String],
+        own: Option<&'a ToolSchema>,
+    ) -> impl Iterator<Item = &'a ToolSchema> {
+        let basic = self.entries.iter().filter(|entry| entry.group.is_none());
+        let grouped = self.entries.iter().filter(|entry| entry.group.is_some() && entry.is_on(groups));
+        basic.map(|entry| &entry.schema).chain(own).chain(grouped.map(|entry| &entry.schema))
     }
 }
 

@@ -74,7 +74,7 @@ macro_rules! wire {
 
             fn from_map<'de, A: serde::de::MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
                 let mut extra = $crate::fields::Fields::default();
-                #[allow(unused_mut)]
+                #[allow(unused_mut, reason = "only a tag changes what was read")]
                 let mut read = $crate::wire::read!(map, extra, $ty { $($fields)* } + { extra });
                 $( read.extra.expect_tag($tag)?; )?
                 $( $check(&read).map_err(serde::de::Error::custom)?; )?

@@ -29,10 +29,15 @@ impl ServerError {
     pub(crate) fn from_json(body: &Value) -> Option<Self> {
         let body = body.as_array().and_then(|items| items.first()).unwrap_or(body);
         let fields = body.as_object()?;
-        let error = ["error", "errors", "detail"].iter().find_map(|key| fields.get(*key).filter(is_something));
+        let error =
+            ["error", "errors", "detail"].iter().find_map(|key| fields.get(*key).filter(is_something));
         let error = match error {
             Some(error) => error.as_array().and_then(|items| items.first()).unwrap_or(error),
-            None if fields.get("message").is_some_and(Value::is_string) && !fields.contains_key("choices") => body,
+            None if fields.get("message").is_some_and(Value::is_string)
+                && !fields.contains_key("choices") =>
+            {
+                body
+            }
             None => return None,
         };
         let message = ["message", "msg", "detail"].iter().find_map(|key| error.get(*key)?.as_str());
@@ -72,7 +77,15 @@ impl ServerError {
             () if says(&["rate_limit", "ratelimit", "too_many", "throttl", "quota"]) => ErrorType::RateLimit,
             () if says(&["auth", "api_key", "apikey"]) => ErrorType::Authentication,
             () if says(&["permission", "forbidden", "access", "balance"]) => ErrorType::Permission,
-            () if says(&["invalid", "bad_request", "badrequest", "not_found", "context_length", "unsupported"]) => {
+            () if says(&[
+                "invalid",
+                "bad_request",
+                "badrequest",
+                "not_found",
+                "context_length",
+                "unsupported",
+            ]) =>
+            {
                 ErrorType::InvalidRequest
             }
             () => ErrorType::Upstream,
@@ -102,13 +115,16 @@ impl Endpoint {
         let status = response.status();
         let wait = retry_after(response.headers());
         if status.is_redirection() {
-            let to = response.headers().get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("another place");
-            let what = format_args!("the server answered {status} and points to {to}: set that as the base URL");
+            let to =
+                response.headers().get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("another place");
+            let what =
+                format_args!("the server answered {status} and points to {to}: set that as the base URL");
             return self.error(ErrorType::Setup, what);
         }
         let body = self.beginning(&mut response, patience, MOST_READ).await;
         let error = ServerError::from_body(&body);
-        self.server_error(&error, Some(status), &format!("the server answered {status}")).with_retry_after(wait)
+        self.server_error(&error, Some(status), &format!("the server answered {status}"))
+            .with_retry_after(wait)
     }
 
     fn server_error(&self, error: &ServerError, status: Option<StatusCode>, what: &str) -> ModelError {
@@ -178,7 +194,11 @@ mod tests {
     #[test]
     fn understands_the_errors_of_many_servers() {
         let cases = [
-            (json!({"error": {"message": "slow", "code": "rate_limit_exceeded"}}), "slow", ErrorType::RateLimit),
+            (
+                json!({"error": {"message": "slow", "code": "rate_limit_exceeded"}}),
+                "slow",
+                ErrorType::RateLimit,
+            ),
             (json!({"error": {"message": "no", "type": "invalid_api_key"}}), "no", ErrorType::Authentication),
             (json!({"error": {"message": "bad", "code": 400}}), "bad", ErrorType::InvalidRequest),
             (json!({"error": {"message": "busy", "code": "503"}}), "busy", ErrorType::Upstream),
@@ -209,7 +229,10 @@ mod tests {
 
     #[test]
     fn of_a_web_page_the_title_is_told() {
-        assert_eq!(words("<html><head><TITLE>502 Bad Gateway</TITLE></head>"), "a web page, \"502 Bad Gateway\"");
+        assert_eq!(
+            words("<html><head><TITLE>502 Bad Gateway</TITLE></head>"),
+            "a web page, \"502 Bad Gateway\""
+        );
         assert_eq!(words("<p>Not <b>here</b>\n</p>"), "a web page, \"Not here\"");
         assert_eq!(words("<title>İ</title>"), "a web page, \"İ\"");
         assert_eq!(words("<"), "a web page, \"\"");

@@ -96,7 +96,9 @@ mod tests {
 
     #[test]
     fn reads_seconds_milliseconds_and_dates() {
-        let secs = |pairs: &[(&'static str, &'static str)]| retry_after(&headers(pairs)).map(|wait| wait.as_secs_f64());
+        let secs = |pairs: &[(&'static str, &'static str)]| {
+            retry_after(&headers(pairs)).map(|wait| wait.as_secs_f64())
+        };
         assert_eq!(secs(&[("retry-after", "7")]), Some(7.0));
         assert_eq!(secs(&[("retry-after", "0.5")]), Some(0.5));
         assert_eq!(secs(&[("retry-after", "7"), ("retry-after-ms", "1500")]), Some(1.5));
@@ -135,6 +137,9 @@ mod tests {
         let limit = || ModelError::new(ErrorType::RateLimit, "slow down");
         assert_eq!(waits(&ModelError::new(ErrorType::InvalidRequest, "bad"), hour), []);
         assert_eq!(waits(&limit().with_retry_after(Some(hour)), hour), []);
-        assert_eq!(waits(&limit().with_retry_after(Some(Duration::from_secs(5))), Duration::from_secs(2)), []);
+        assert_eq!(
+            waits(&limit().with_retry_after(Some(Duration::from_secs(5))), Duration::from_secs(2)),
+            []
+        );
     }
 }

@@ -142,7 +142,10 @@ fn endpoint_url(base: &str, path: &str) -> Result<Url, ConfigError> {
     // What does not parse might hold a password that cannot be found in it: it is not repeated.
     let mut url = Url::parse(base.trim()).map_err(|error| bad("…", &error.to_string()))?;
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(bad(url.host_str().unwrap_or("…"), "it holds a user name or a password; use `.api_key(…)`"));
+        return Err(bad(
+            url.host_str().unwrap_or("…"),
+            "it holds a user name or a password; use `.api_key(…)`",
+        ));
     }
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err(bad(url.as_str(), "it is not an `http:` or `https:` URL"));

@@ -44,7 +44,9 @@ impl Filling<'_> {
         }
         for key in ["anyOf", "oneOf", "allOf"] {
             let choices = fields.get(key).and_then(Value::as_array);
-            if let Some(choice) = choices.and_then(|choices| choices.iter().find(|choice| kind(choice) != "null")) {
+            if let Some(choice) =
+                choices.and_then(|choices| choices.iter().find(|choice| kind(choice) != "null"))
+            {
                 return go_on(choice);
             }
         }
@@ -75,7 +77,9 @@ impl Filling<'_> {
         let most = limit("maxItems").unwrap_or(3).max(limit("minItems").unwrap_or(0)) as usize;
         if kind(items) != "string" || items.get("enum").is_some() || is_one_of(name, &PATH_ARGUMENTS) {
             let item = self.value(root, items, name, depth + 1);
-            return Value::Array(std::iter::repeat_n(item, most.min(limit("minItems").unwrap_or(1).max(1) as usize)).collect());
+            return Value::Array(
+                std::iter::repeat_n(item, most.min(limit("minItems").unwrap_or(1).max(1) as usize)).collect(),
+            );
         }
         let about = about(schema, name);
         let sentences = self.sentences(&about).into_iter().take(most.max(1)).map(Value::from);
@@ -98,7 +102,8 @@ impl Filling<'_> {
         let limit = |key: &str| schema.get(key).and_then(Value::as_f64);
         let (least, most) = (limit("minimum").unwrap_or(f64::MIN), limit("maximum").unwrap_or(f64::MAX));
         let sentences = self.sentences(&about(schema, name));
-        let found = sentences.iter().find_map(|sentence| sentence.split_whitespace().find_map(leading_number));
+        let found =
+            sentences.iter().find_map(|sentence| sentence.split_whitespace().find_map(leading_number));
         found.unwrap_or(0.0).clamp(least.min(most), most)
     }
 

@@ -49,7 +49,9 @@ impl Material {
                         }
                         material.question.push_str(&block.text);
                     }
-                    ContentBlock::Text(block) if message.role == Role::User => material.add(&block.text, "you said"),
+                    ContentBlock::Text(block) if message.role == Role::User => {
+                        material.add(&block.text, "you said")
+                    }
                     // A summary is about what everyone said.
                     ContentBlock::Text(block)
                         if message.role == Role::Assistant && request.purpose == Purpose::Summary =>
@@ -140,7 +142,8 @@ impl Material {
 
     /// The files that the calls of these tools have named, those first that speak of the question.
     pub(super) fn paths(&self, is_source: impl Fn(&str) -> bool) -> Vec<String> {
-        let outputs = self.calls.iter().filter(|call| is_source(&call.tool)).filter_map(|call| call.output.as_deref());
+        let outputs =
+            self.calls.iter().filter(|call| is_source(&call.tool)).filter_map(|call| call.output.as_deref());
         let mut paths: Vec<String> = Vec::new();
         for path in outputs.flat_map(outputs::paths) {
             if !paths.contains(&path) {
@@ -149,7 +152,8 @@ impl Material {
         }
         let found = rank(&self.question, &self.passages);
         let in_text = |path: &String| found.iter().position(|hit| hit.passage.path.as_ref() == Some(path));
-        let names: Vec<Passage> = paths.iter().map(|path| Passage::new(path.as_str(), path.as_str())).collect();
+        let names: Vec<Passage> =
+            paths.iter().map(|path| Passage::new(path.as_str(), path.as_str())).collect();
         let by_name = rank(&self.question, &names);
         let in_name = |path: &String| by_name.iter().position(|hit| hit.passage.source == *path);
         let place = |position: Option<usize>| position.unwrap_or(usize::MAX);
@@ -159,7 +163,9 @@ impl Material {
 
     /// Whether a tool was called with this text for an argument.
     pub(super) fn was_called(&self, tool: &str, argument: &str, value: &str) -> bool {
-        let same = |call: &&Done| call.tool == tool && call.input.get(argument).and_then(Value::as_str) == Some(value);
+        let same = |call: &&Done| {
+            call.tool == tool && call.input.get(argument).and_then(Value::as_str) == Some(value)
+        };
         self.calls.iter().any(|call| same(&call))
     }
 }

@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::passages::{Line, Passage, sentences};
 
 /// Names of fields that hold a path, a text or a line number.
-const PATHS: [&str; 9] = ["path", "file", "file_path", "filename", "source", "url", "uri", "title", "document"];
+const PATHS: [&str; 9] =
+    ["path", "file", "file_path", "filename", "source", "url", "uri", "title", "document"];
 const TEXTS: [&str; 6] = ["text", "content", "snippet", "match", "body", "memory"];
 const LINES: [&str; 3] = ["line", "line_number", "start_line"];
 
@@ -192,7 +193,8 @@ mod tests {
 
     #[test]
     fn json_with_paths_and_texts() {
-        let output = r#"{"results": [{"path": "a.md", "line": 4, "text": "The pump is blue.", "score": 0.5}]}"#;
+        let output =
+            r#"{"results": [{"path": "a.md", "line": 4, "text": "The pump is blue.", "score": 0.5}]}"#;
         assert_eq!(read(output, None), one("The pump is blue.", "a.md:4"));
         assert_eq!(paths(output), ["a.md"]);
     }

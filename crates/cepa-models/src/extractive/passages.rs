@@ -176,7 +176,10 @@ mod tests {
 
     #[test]
     fn chinese_sentences_need_no_space() {
-        assert_eq!(split("泵是蓝色的。它重两吨！"), pairs(&[("泵是蓝色的。", "a.md:1"), ("它重两吨！", "a.md:1")]));
+        assert_eq!(
+            split("泵是蓝色的。它重两吨！"),
+            pairs(&[("泵是蓝色的。", "a.md:1"), ("它重两吨！", "a.md:1")])
+        );
     }
 
     #[test]

@@ -99,7 +99,8 @@ impl<'a> Planner<'a> {
             let queries = self.queries(by_pattern);
             let queries = queries.iter().filter(|query| fresh(query));
             let at_once = if by_pattern { WORDS_AT_ONCE } else { 1 };
-            let calls: Vec<_> = queries.take(at_once).map(|query| self.call(search, argument, query)).collect();
+            let calls: Vec<_> =
+                queries.take(at_once).map(|query| self.call(search, argument, query)).collect();
             if !calls.is_empty() {
                 return calls;
             }
@@ -122,7 +123,8 @@ impl<'a> Planner<'a> {
                 let lower = word.to_lowercase();
                 let start: String = lower.chars().take(5).collect();
                 let mut capital = start.chars();
-                let capital: String = capital.next().into_iter().flat_map(char::to_uppercase).chain(capital).collect();
+                let capital: String =
+                    capital.next().into_iter().flat_map(char::to_uppercase).chain(capital).collect();
                 queries.extend([lower, start, capital]);
             }
         }
@@ -164,8 +166,11 @@ impl<'a> Planner<'a> {
         let Use::Read { argument } = read.good_for else { return Vec::new() };
         let name = &**read.schema.name();
         let words = self.material.question.split_whitespace();
-        let words = words.map(|word| word.trim_matches(|c: char| "\"'`?!,:;()[]".contains(c)).trim_end_matches('.'));
-        let is_file = |word: &&str| word.contains('/') || word.split_once('.').is_some_and(|(a, b)| !a.is_empty() && !b.is_empty());
+        let words =
+            words.map(|word| word.trim_matches(|c: char| "\"'`?!,:;()[]".contains(c)).trim_end_matches('.'));
+        let is_file = |word: &&str| {
+            word.contains('/') || word.split_once('.').is_some_and(|(a, b)| !a.is_empty() && !b.is_empty())
+        };
         words
             .filter(is_file)
             .filter(|path| !self.material.was_called(name, argument, path))

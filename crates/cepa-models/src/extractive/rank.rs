@@ -117,7 +117,10 @@ mod tests {
     #[test]
     fn finds_the_sentence_that_answers() {
         assert_eq!(best("When does the pump's warranty end?", FACTS).as_deref(), Some(FACTS[1]));
-        assert_eq!(best("How heavy is the pump, how much does the pump weigh?", FACTS).as_deref(), Some(FACTS[0]));
+        assert_eq!(
+            best("How heavy is the pump, how much does the pump weigh?", FACTS).as_deref(),
+            Some(FACTS[0])
+        );
         assert_eq!(best("Who is the maintainer of the parser?", FACTS).as_deref(), Some(FACTS[3]));
         assert_eq!(best("水泵的保修期是多久？", FACTS).as_deref(), Some(FACTS[4]));
     }

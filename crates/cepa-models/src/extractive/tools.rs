@@ -5,11 +5,33 @@ use serde_json::Value;
 
 /// Names of arguments, by what goes into them.
 pub(super) const QUERY_ARGUMENTS: [&str; 14] = [
-    "query", "q", "pattern", "regex", "keyword", "keywords", "search", "search_query", "term", "terms", "text",
-    "needle", "question", "prompt",
+    "query",
+    "q",
+    "pattern",
+    "regex",
+    "keyword",
+    "keywords",
+    "search",
+    "search_query",
+    "term",
+    "terms",
+    "text",
+    "needle",
+    "question",
+    "prompt",
 ];
 pub(super) const PATH_ARGUMENTS: [&str; 12] = [
-    "path", "file", "file_path", "filepath", "filename", "file_name", "paths", "files", "document", "uri", "dir",
+    "path",
+    "file",
+    "file_path",
+    "filepath",
+    "filename",
+    "file_name",
+    "paths",
+    "files",
+    "document",
+    "uri",
+    "dir",
     "directory",
 ];
 
@@ -18,8 +40,8 @@ const READS: [&str; 6] = ["read", "open", "cat", "view", "show", "load"];
 const LISTS: [&str; 6] = ["list", "ls", "dir", "glob", "tree", "files"];
 /// A tool with one of these in its name is left alone: it may change something.
 const CHANGES: [&str; 24] = [
-    "write", "delete", "remove", "rm", "edit", "create", "update", "send", "exec", "execute", "run", "bash", "shell",
-    "insert", "move", "mv", "rename", "set", "add", "put", "post", "save", "kill", "replace",
+    "write", "delete", "remove", "rm", "edit", "create", "update", "send", "exec", "execute", "run", "bash",
+    "shell", "insert", "move", "mv", "rename", "set", "add", "put", "post", "save", "kill", "replace",
 ];
 
 /// What a tool is good for. The name of the argument that matters is in it.
@@ -81,7 +103,8 @@ fn use_of(schema: &ToolSchema) -> Option<Use<'_>> {
 fn argument<'a>(schema: &'a ToolSchema, names: &[&str], others: &[&str]) -> Option<&'a str> {
     let properties = schema.parameters().get("properties")?.as_object()?;
     let is_string = |name: &str| properties.get(name).is_some_and(takes_string);
-    let by_name = names.iter().find_map(|name| properties.get_key_value(*name)).map(|(name, _)| name.as_str());
+    let by_name =
+        names.iter().find_map(|name| properties.get_key_value(*name)).map(|(name, _)| name.as_str());
     if let Some(name) = by_name.filter(|name| is_string(name)) {
         return Some(name);
     }

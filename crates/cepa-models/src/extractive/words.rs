@@ -16,8 +16,8 @@ static STOP_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 
 /// Pairs of Chinese characters that say nothing about what is asked.
 const STOP_PAIRS: &[&str] = &[
-    "什么", "怎么", "如何", "多少", "哪里", "哪个", "哪些", "为什", "是否", "请问", "是什", "么时", "时候", "多久", "是多", "有什", "有多", "这个",
-    "那个", "我们", "你们", "他们", "可以",
+    "什么", "怎么", "如何", "多少", "哪里", "哪个", "哪些", "为什", "是否", "请问", "是什", "么时", "时候",
+    "多久", "是多", "有什", "有多", "这个", "那个", "我们", "你们", "他们", "可以",
 ];
 
 /// A term is cut to so many characters, so that `configure` and `configuration` meet.
@@ -43,9 +43,14 @@ pub(super) fn words(text: &str) -> Vec<Word<'_>> {
     while let Some(start) = rest.find(char::is_alphanumeric) {
         rest = &rest[start..];
         let unspaced = rest.starts_with(is_unspaced);
-        let end = rest.find(|c: char| !c.is_alphanumeric() || is_unspaced(c) != unspaced).unwrap_or(rest.len());
+        let end =
+            rest.find(|c: char| !c.is_alphanumeric() || is_unspaced(c) != unspaced).unwrap_or(rest.len());
         let (run, after) = rest.split_at(end);
-        if unspaced { pairs(run, &mut words) } else { word(run, &mut words) }
+        if unspaced {
+            pairs(run, &mut words)
+        } else {
+            word(run, &mut words)
+        }
         rest = after;
     }
     words
@@ -78,7 +83,9 @@ pub(super) fn is_unspaced(c: char) -> bool {
 /// Cuts the commonest English endings, and long words.
 fn stem(mut word: String) -> String {
     if word.is_ascii() && !word.bytes().any(|byte| byte.is_ascii_digit()) {
-        for (ending, instead) in [("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("ly", "")] {
+        for (ending, instead) in
+            [("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("ly", "")]
+        {
             let Some(rest) = word.strip_suffix(ending) else { continue };
             if rest.len() >= 3 && !(ending == "s" && rest.ends_with('s')) {
                 word = format!("{rest}{instead}");

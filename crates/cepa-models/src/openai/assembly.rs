@@ -1,6 +1,6 @@
 //! From the packets of an answer to chunks, and to the envelope at the end.
 
-use cepa_core::{ChatChunk, ChatResponse, ContentDelta, Fields, Id};
+use cepa_core::{ChatChunk, ChatResponse, ChatUsage, ContentDelta, Fields, Id};
 
 use super::{
     answer::{Choice, Content, Packet},
@@ -64,11 +64,15 @@ impl Assembly {
         self.finish_reason.as_deref()
     }
 
+    /// What the server says was spent until now.
+    pub(super) fn usage(&self, seconds: f64) -> Option<ChatUsage> {
+        self.usage.as_ref().map(|usage| usage.chat(seconds))
+    }
+
     /// The answer is whole: what is still to be sent, and the envelope. `seconds`: how long it took.
     pub(super) fn finish(mut self, seconds: f64) -> Result<(ChatChunk, ChatResponse), Nameless> {
         let rest = self.calls.finish()?;
-        let mut response =
-            ChatResponse::streamed().with_usage(self.usage.as_ref().map(|usage| usage.chat(seconds)));
+        let mut response = ChatResponse::streamed().with_usage(self.usage(seconds));
         if let Some(id) = self.id {
             response.id = Id::from(id);
         }

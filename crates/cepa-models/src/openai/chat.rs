@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cepa_core::{
-    BoxFuture, ChatChunk, ChatModel, ChatResponse, ModelError, ModelOptions, ModelRequest, Outlet, Result,
+    BoxFuture, ChatModel, ChatResponse, ModelError, ModelOptions, ModelOutlet, ModelRequest, Result,
 };
 
 use super::{OpenAiChatBuilder, messages::Style, reading::Sink};
@@ -50,7 +50,7 @@ impl OpenAiChat {
         Self::builder(model).from_env().build()
     }
 
-    async fn ask(&self, request: ModelRequest, out: Outlet<ChatChunk>) -> Result<ChatResponse, ModelError> {
+    async fn ask(&self, request: ModelRequest, out: ModelOutlet) -> Result<ChatResponse, ModelError> {
         let body = self.body(&request)?;
         let taken = || request.messages.iter().flat_map(|msg| msg.tool_calls()).map(|call| call.id.clone());
         let (mut patience, mut retries) = (self.endpoint.patience(), self.endpoint.retries());
@@ -78,7 +78,7 @@ impl ChatModel for OpenAiChat {
         &self.style.media_types
     }
 
-    fn call(&self, request: ModelRequest, out: Outlet<ChatChunk>) -> BoxFuture<'_, Result<ChatResponse>> {
+    fn call(&self, request: ModelRequest, out: ModelOutlet) -> BoxFuture<'_, Result<ChatResponse>> {
         Box::pin(async move { Ok(self.ask(request, out).await?) })
     }
 }

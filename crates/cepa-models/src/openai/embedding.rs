@@ -146,10 +146,13 @@ impl OpenAiEmbedding {
     }
 
     fn check_lengths(&self, first: Option<&Vec<f32>>, vectors: &[Vec<f32>]) -> Result<(), ModelError> {
-        let Some(expected) = self.dimensions.or(first.or(vectors.first()).map(Vec::len)) else { return Ok(()) };
+        let Some(expected) = self.dimensions.or(first.or(vectors.first()).map(Vec::len)) else {
+            return Ok(());
+        };
         match vectors.iter().find(|vector| vector.len() != expected) {
             Some(other) => {
-                Err(self.wrong(format!("the server sent a vector of {} numbers, not {expected}", other.len())))
+                Err(self
+                    .wrong(format!("the server sent a vector of {} numbers, not {expected}", other.len())))
             }
             None => Ok(()),
         }

@@ -65,7 +65,10 @@ impl<'a> Part<'a> {
     pub(super) fn data(block: &'a DataBlock, accepted: &[&str]) -> Self {
         Self::sendable(block, accepted).unwrap_or_else(|| {
             let media_type = block.media_type();
-            tracing::warn!(media_type, "a data block cannot be sent to this model: it gets a line of text instead");
+            tracing::warn!(
+                media_type,
+                "a data block cannot be sent to this model: it gets a line of text instead"
+            );
             Self::text(left_out(block))
         })
     }
@@ -158,7 +161,10 @@ mod tests {
         let cases = [
             (part(Source::base64("AAE=", "video/mp4"), None), "[video/mp4: not shown]"),
             (part(Source::base64("AAE=", "text/csv"), Some("a.csv")), "[text/csv, a.csv: not shown]"),
-            (part(Source::url("file:///a.png", "image/png"), None), "[image/png at file:///a.png: not shown]"),
+            (
+                part(Source::url("file:///a.png", "image/png"), None),
+                "[image/png at file:///a.png: not shown]",
+            ),
         ];
         for (part, text) in cases {
             assert_eq!(part, json!({"type": "text", "text": text}));

@@ -4,9 +4,15 @@
 //! API wants each round as an assistant message, directly followed by one `tool` message per call, and everything
 //! that was said to the model in between as `user` messages after them.
 
-use std::{borrow::Cow, collections::{HashMap, HashSet, VecDeque}, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet, VecDeque},
+    sync::Arc,
+};
 
-use cepa_core::{ContentBlock, DataBlock, Id, Msg, OutputBlock, Role, TextOrBlocks, ToolCallBlock, ToolResultBlock};
+use cepa_core::{
+    ContentBlock, DataBlock, Id, Msg, OutputBlock, Role, TextOrBlocks, ToolCallBlock, ToolResultBlock,
+};
 use serde::Serialize;
 
 use super::{media::Part, round::Round, tool_calls::is_object};
@@ -130,7 +136,8 @@ impl<'a> Writer<'a> {
                 // Its call was cut away; the model may still want to know.
                 ContentBlock::ToolResult(result) => {
                     let heading = format!("Result of an earlier call of `{}`:", result.name);
-                    let pieces = [Piece::Text(heading.into())].into_iter().chain(Piece::of_output(&result.output));
+                    let pieces =
+                        [Piece::Text(heading.into())].into_iter().chain(Piece::of_output(&result.output));
                     round.hint(content(pieces, self.style));
                 }
                 block => {
@@ -187,7 +194,8 @@ pub(super) fn content<'a>(
     pieces: impl IntoIterator<Item = Piece<'a>>,
     style: &Style,
 ) -> Option<WireContent<'a>> {
-    let pieces: Vec<_> = pieces.into_iter().filter(|piece| !matches!(piece, Piece::Text(text) if text.is_empty())).collect();
+    let pieces: Vec<_> =
+        pieces.into_iter().filter(|piece| !matches!(piece, Piece::Text(text) if text.is_empty())).collect();
     if pieces.is_empty() {
         return None;
     }

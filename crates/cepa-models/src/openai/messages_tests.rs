@@ -48,7 +48,8 @@ fn a_reply_is_split_into_its_rounds() {
         result("c", "three"),
         text("done"),
     ];
-    let messages = vec![Msg::system("system", "be brief"), Msg::user("user", "go"), Msg::assistant("bot", reply)];
+    let messages =
+        vec![Msg::system("system", "be brief"), Msg::user("user", "go"), Msg::assistant("bot", reply)];
     assert_eq!(
         wire(messages, &style()),
         json!([

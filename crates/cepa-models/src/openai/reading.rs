@@ -3,15 +3,11 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use cepa_core::{ChatChunk, ChatResponse, ErrorType, Id, ModelError, Outlet};
+use cepa_core::{ChatChunk, ChatResponse, ErrorType, Id, ModelError, ModelOutlet};
 use reqwest::{Response, header::CONTENT_TYPE};
 use tokio::time::Instant;
 
-use super::{
-    answer::Packet,
-    assembly::Assembly,
-    chat::OpenAiChat,
-};
+use super::{answer::Packet, assembly::Assembly, chat::OpenAiChat};
 use crate::endpoint::{EventDecoder, Patience, ServerError};
 
 /// How long to wait for what may follow the end of an answer: the usage, and `[DONE]`.
@@ -19,14 +15,30 @@ const EPILOGUE: Duration = Duration::from_secs(5);
 
 /// Where the pieces of an answer go.
 pub(super) struct Sink<'a> {
-    out: &'a Outlet<ChatChunk>,
+    out: &'a ModelOutlet,
+    /// When this attempt began.
+    began: Instant,
     /// Whether a piece went out: after that there is no further attempt.
     pub(super) sent: bool,
 }
 
 impl<'a> Sink<'a> {
-    pub(super) fn new(out: &'a Outlet<ChatChunk>) -> Self {
-        Self { out, sent: false }
+    pub(super) fn new(out: &'a ModelOutlet) -> Self {
+        Self { out, began: Instant::now(), sent: false }
+    }
+
+    /// Takes a packet: what can be shown of it goes out.
+    async fn take(&mut self, packet: Packet, assembly: &mut Assembly) {
+        let tells_usage = packet.usage.is_some();
+        let chunk = assembly.take(packet);
+        if tells_usage && let Some(usage) = assembly.usage(self.seconds()) {
+            self.out.report_usage(usage);
+        }
+        self.send(chunk).await;
+    }
+
+    fn seconds(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
     }
 
     async fn send(&mut self, chunk: ChatChunk) {
@@ -46,7 +58,6 @@ impl OpenAiChat {
         patience: &mut Patience,
         sink: &mut Sink<'_>,
     ) -> Result<ChatResponse, ModelError> {
-        let began = Instant::now();
         let mut response = self.endpoint.post(body, patience).await?;
         let mut assembly = Assembly::new(taken);
         if is_json(&response) {
@@ -59,7 +70,7 @@ impl OpenAiChat {
             return Err(self.upstream("the server ended its answer with an error"));
         }
         let (rest, response) = assembly
-            .finish(began.elapsed().as_secs_f64())
+            .finish(sink.seconds())
             .map_err(|_| self.upstream("the server sent a tool call without the tool's name"))?;
         sink.send(rest).await;
         Ok(response)
@@ -100,7 +111,7 @@ impl OpenAiChat {
                     return Err(self.endpoint.failed(&ServerError::from_body(event.data.as_bytes())));
                 }
                 let packet = self.packet(event.data.as_bytes())?;
-                sink.send(assembly.take(packet)).await;
+                sink.take(packet, assembly).await;
             }
             if assembly.finish_reason().is_some() {
                 patience.shorten(EPILOGUE);
@@ -134,7 +145,7 @@ impl OpenAiChat {
                 call.index = Some(index);
             }
         }
-        sink.send(assembly.take(packet)).await;
+        sink.take(packet, assembly).await;
         Ok(())
     }
 

@@ -123,7 +123,8 @@ impl OpenAiChat {
 /// The tools that are offered: those that the choice names, where it names some.
 fn offered(request: &ModelRequest) -> Vec<&ToolSchema> {
     let narrowed = request.tool_choice.as_ref().and_then(|choice| choice.tools.as_ref());
-    let keep = |tool: &&ToolSchema| narrowed.is_none_or(|names| names.iter().any(|name| **name == **tool.name()));
+    let keep =
+        |tool: &&ToolSchema| narrowed.is_none_or(|names| names.iter().any(|name| **name == **tool.name()));
     request.tools.iter().filter(keep).collect()
 }
 

@@ -39,7 +39,9 @@ impl<'a> Round<'a> {
     /// The assistant's own.
     pub(super) fn add(&mut self, block: &'a ContentBlock, style: &Style) {
         match block {
-            ContentBlock::Text(block) if !block.text.is_empty() => self.texts.push(Cow::Borrowed(&block.text)),
+            ContentBlock::Text(block) if !block.text.is_empty() => {
+                self.texts.push(Cow::Borrowed(&block.text))
+            }
             ContentBlock::Thinking(block) if style.thinking && !block.thinking.is_empty() => {
                 self.thinking.push(Cow::Borrowed(&block.thinking));
             }
@@ -64,7 +66,8 @@ impl<'a> Round<'a> {
         let mut shown = Vec::new();
         for call in calls {
             let result = writer.take_result(&call.id);
-            let output = result.map_or(Cow::Borrowed("No result: this call was not run to its end."), output_text);
+            let output =
+                result.map_or(Cow::Borrowed("No result: this call was not run to its end."), output_text);
             writer.out.push(WireMessage {
                 tool_call_id: Some(&call.id),
                 ..WireMessage::new("tool", WireContent::Text(output))
@@ -80,7 +83,9 @@ impl<'a> Round<'a> {
 fn output_text(result: &ToolResultBlock) -> Cow<'_, str> {
     match result.output.text() {
         text if !text.is_empty() => text,
-        _ if result.output.data().next().is_some() => Cow::Borrowed("The output follows in the next message."),
+        _ if result.output.data().next().is_some() => {
+            Cow::Borrowed("The output follows in the next message.")
+        }
         _ => Cow::Borrowed("(no output)"),
     }
 }

@@ -43,7 +43,11 @@ impl ToolCalls {
         if call.named {
             if !arguments.is_empty() {
                 call.input.push_str(&arguments);
-                chunk.push(ContentDelta::ToolCall { id: call.id.clone(), name: Arc::default(), input: arguments });
+                chunk.push(ContentDelta::ToolCall {
+                    id: call.id.clone(),
+                    name: Arc::default(),
+                    input: arguments,
+                });
             }
             return;
         }
@@ -142,13 +146,16 @@ mod tests {
 
     #[test]
     fn interleaved_by_index() {
-        let calls = assemble(&[], json!([
-            {"index": 0, "id": "a", "function": {"name": "f", "arguments": ""}},
-            {"index": 1, "id": "b", "function": {"name": "g", "arguments": "{\"y\""}},
-            {"index": 0, "function": {"arguments": "{\"x\":"}},
-            {"index": 1, "function": {"arguments": ":2}"}},
-            {"index": 0, "function": {"arguments": "1}"}},
-        ]));
+        let calls = assemble(
+            &[],
+            json!([
+                {"index": 0, "id": "a", "function": {"name": "f", "arguments": ""}},
+                {"index": 1, "id": "b", "function": {"name": "g", "arguments": "{\"y\""}},
+                {"index": 0, "function": {"arguments": "{\"x\":"}},
+                {"index": 1, "function": {"arguments": ":2}"}},
+                {"index": 0, "function": {"arguments": "1}"}},
+            ]),
+        );
         assert_eq!(inputs(&calls), [("f", "{\"x\":1}"), ("g", "{\"y\":2}")]);
         assert_eq!((calls[0].0.as_str(), calls[1].0.as_str()), ("a", "b"));
     }
@@ -168,45 +175,63 @@ mod tests {
 
     #[test]
     fn one_index_for_several_calls() {
-        let by_id = assemble(&[], json!([
-            {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}},
-            {"index": 0, "id": "b", "function": {"name": "g", "arguments": "{}"}},
-        ]));
+        let by_id = assemble(
+            &[],
+            json!([
+                {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}},
+                {"index": 0, "id": "b", "function": {"name": "g", "arguments": "{}"}},
+            ]),
+        );
         assert_eq!(inputs(&by_id), [("f", "{}"), ("g", "{}")]);
-        let whole = assemble(&[], json!([
-            {"index": 0, "function": {"name": "f", "arguments": "{}"}},
-            {"index": 0, "function": {"name": "g", "arguments": "{}"}},
-        ]));
+        let whole = assemble(
+            &[],
+            json!([
+                {"index": 0, "function": {"name": "f", "arguments": "{}"}},
+                {"index": 0, "function": {"name": "g", "arguments": "{}"}},
+            ]),
+        );
         assert_eq!(inputs(&whole), [("f", "{}"), ("g", "{}")]);
     }
 
     #[test]
     fn id_and_name_in_each_piece() {
-        let calls = assemble(&[], json!([
-            {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{\"x\""}},
-            {"index": 0, "id": "a", "function": {"name": "f", "arguments": ":1}"}},
-        ]));
+        let calls = assemble(
+            &[],
+            json!([
+                {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{\"x\""}},
+                {"index": 0, "id": "a", "function": {"name": "f", "arguments": ":1}"}},
+            ]),
+        );
         assert_eq!(inputs(&calls), [("f", "{\"x\":1}")]);
     }
 
     #[test]
     fn without_index_the_last_call_goes_on() {
-        let calls = assemble(&[], json!([
-            {"id": "a", "function": {"name": "f", "arguments": "{"}},
-            {"function": {"arguments": "}"}},
-        ]));
+        let calls = assemble(
+            &[],
+            json!([
+                {"id": "a", "function": {"name": "f", "arguments": "{"}},
+                {"function": {"arguments": "}"}},
+            ]),
+        );
         assert_eq!(inputs(&calls), [("f", "{}")]);
     }
 
     #[test]
     fn a_name_that_comes_late_or_never() {
-        let late = assemble(&[], json!([
-            {"index": 0, "id": "a", "function": {"arguments": "{\"x\""}},
-            {"index": 0, "function": {"name": "f", "arguments": ":1}"}},
-        ]));
+        let late = assemble(
+            &[],
+            json!([
+                {"index": 0, "id": "a", "function": {"arguments": "{\"x\""}},
+                {"index": 0, "function": {"name": "f", "arguments": ":1}"}},
+            ]),
+        );
         assert_eq!(inputs(&late), [("f", "{\"x\":1}")]);
         let mut calls = ToolCalls::default();
-        let piece = CallPiece { function: Some(Function { name: String::new(), arguments: "{}".into() }), ..Default::default() };
+        let piece = CallPiece {
+            function: Some(Function { name: String::new(), arguments: "{}".into() }),
+            ..Default::default()
+        };
         calls.take(piece, &mut ChatChunk::default());
         assert_eq!(calls.finish(), Err(Nameless));
     }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use cepa_core::{
-    ChatResponse, ContentBlock, DataBlock, ModelRequest, Msg, Result, Source, TextBlock, ToolCallBlock, ToolSchema,
-    generate,
+    ChatResponse, ContentBlock, DataBlock, ModelRequest, Msg, Result, Source, TextBlock, ToolCallBlock,
+    ToolSchema, generate,
 };
 use cepa_models::{OpenAiChat, OpenAiChatBuilder};
 use serde_json::{Value, json};
@@ -36,7 +36,8 @@ fn calls(response: &ChatResponse) -> Vec<&ToolCallBlock> {
 }
 
 fn full_stream() -> String {
-    let usage = json!({"prompt_tokens": 12, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 4}});
+    let usage =
+        json!({"prompt_tokens": 12, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 4}});
     [
         delta(&json!({"role": "assistant", "content": null, "reasoning_content": "Hm, größer"})),
         ": keep-alive\n\n".to_owned(),

@@ -24,7 +24,8 @@ fn answer(entries: &[(u64, [f32; 2])]) -> Answer {
 
 #[tokio::test]
 async fn batches_come_back_in_order() {
-    let server = Server::start([answer(&[(1, [3.0, 4.0]), (0, [1.0, 2.0])]), answer(&[(0, [5.0, 6.0])])]).await;
+    let server =
+        Server::start([answer(&[(1, [3.0, 4.0]), (0, [1.0, 2.0])]), answer(&[(0, [5.0, 6.0])])]).await;
     let model = model(&server).batch_size(2).build().unwrap();
     let embeddings = model.embed(&texts(&["a", "", "c"])).await.unwrap();
     assert_eq!(embeddings.vectors, [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]);
@@ -56,13 +57,17 @@ async fn answers_that_do_not_fit_are_errors() {
         (answer(&[(0, [1.0, 2.0])]), "1 texts of 2"),
         (answer(&[(0, [1.0, 2.0]), (0, [1.0, 2.0])]), "2 texts of 2"),
         (answer(&[(0, [1.0, 2.0]), (9, [1.0, 2.0])]), "2 texts of 2"),
-        (Answer::json(200, &json!({"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]})), "a vector of 2"),
+        (
+            Answer::json(200, &json!({"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]})),
+            "a vector of 2",
+        ),
         (Answer::json(200, &json!({"error": {"message": "no such model"}})), "no such model"),
         (Answer::new(200, "text/html", "<title>Hi</title>"), "Hi"),
     ];
     for (answer, words) in cases {
         let server = Server::start([answer]).await;
-        let error = model(&server).max_retries(0).build().unwrap().embed(&texts(&["a", "b"])).await.unwrap_err();
+        let error =
+            model(&server).max_retries(0).build().unwrap().embed(&texts(&["a", "b"])).await.unwrap_err();
         assert!(error.to_string().contains(words), "{error}");
         assert_eq!(error.info().kind, ErrorType::Upstream);
     }

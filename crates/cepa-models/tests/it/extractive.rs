@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use cepa_core::{
-    ChatResponse, ContentBlock, HintBlock, ModelRequest, Msg, Purpose, ToolChoice, ToolResultBlock, ToolResultState,
-    ToolSchema, generate,
+    ChatResponse, ContentBlock, HintBlock, ModelRequest, Msg, Purpose, ToolChoice, ToolResultBlock,
+    ToolResultState, ToolSchema, generate,
 };
 use cepa_models::ExtractiveModel;
 use serde_json::{Value, json};
@@ -17,15 +17,25 @@ const FILES: &[(&str, &str)] = &[
          purchase.\nSeals and filters are excluded.\n\n## Maintenance\n\n- Grease the bearings every 500 hours.\n\
          - Replace the filter once a year.\n",
     ),
-    ("manual/pump-x100.md", "# X100 pump\n\nThe X100 lifts one tonne of water an hour. Its weight is 12.5 kg.\n"),
-    ("team.txt", "Ada Kowalska: head of sales\nJun Tanaka: maintains the order system\nMusa Bello: accounting\n"),
+    (
+        "manual/pump-x100.md",
+        "# X100 pump\n\nThe X100 lifts one tonne of water an hour. Its weight is 12.5 kg.\n",
+    ),
+    (
+        "team.txt",
+        "Ada Kowalska: head of sales\nJun Tanaka: maintains the order system\nMusa Bello: accounting\n",
+    ),
     ("说明书.md", "# 水泵\n\n水泵的保修期为两年。每五百小时给轴承加一次油。\n"),
 ];
 
 fn schema(name: &str, description: &str, arguments: &[&str]) -> ToolSchema {
     let properties: serde_json::Map<String, Value> =
         arguments.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))).collect();
-    ToolSchema::new(name, description, json!({"type": "object", "properties": properties, "required": arguments}))
+    ToolSchema::new(
+        name,
+        description,
+        json!({"type": "object", "properties": properties, "required": arguments}),
+    )
 }
 
 /// What the tools do.
@@ -47,14 +57,17 @@ fn run(tool: &str, input: &Value) -> String {
         "grep" => lines(&|line| line.contains(text("pattern"))),
         "search_files" => {
             let query = text("query").to_lowercase();
-            let words: Vec<_> = query.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3).collect();
+            let words: Vec<_> =
+                query.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3).collect();
             lines(&|line| words.iter().any(|word| line.to_lowercase().contains(word)))
         }
         "read_file" => {
             let content = file(text("path")).unwrap_or("no such file");
             content.lines().zip(1..).map(|(line, number)| format!("{number:>6}\t{line}\n")).collect()
         }
-        "list_files" => FILES.iter().map(|(path, content)| format!("{path} ({} bytes)\n", content.len())).collect(),
+        "list_files" => {
+            FILES.iter().map(|(path, content)| format!("{path} ({} bytes)\n", content.len())).collect()
+        }
         other => panic!("`{other}` must not be called"),
     }
 }
@@ -147,7 +160,9 @@ async fn searches_before_it_lists() {
 #[tokio::test]
 async fn says_so_when_the_files_hold_no_answer() {
     for tools in [vec![search(), read()], vec![grep(), read()], vec![list(), read()]] {
-        for question in ["What is the capital of Mongolia?", "How many moons orbit Jupiter?", "谁发明了电话？"] {
+        for question in
+            ["What is the capital of Mongolia?", "How many moons orbit Jupiter?", "谁发明了电话？"]
+        {
             let (text, called) = agent(question, &tools).await;
             assert!(text.starts_with("I am sorry, I found nothing") && text.contains(question), "{text}");
             assert!(!called.is_empty() && called.len() <= 16, "{called:?}");
@@ -167,7 +182,9 @@ fn first_call(response: &ChatResponse) -> (String, Value) {
 #[tokio::test]
 async fn without_tools_it_answers_from_what_it_was_told() {
     let hint = HintBlock::new("The office is closed on Fridays. Lunch is at noon.");
-    let messages = || vec![Msg::assistant("bot", hint.clone()), Msg::user("user", "On which days is the office closed?")];
+    let messages = || {
+        vec![Msg::assistant("bot", hint.clone()), Msg::user("user", "On which days is the office closed?")]
+    };
     let response = once(ModelRequest::new(messages())).await;
     assert!(response.text().starts_with("The office is closed on Fridays."), "{}", response.text());
     // tools are there, but must not be used

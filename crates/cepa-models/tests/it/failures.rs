@@ -69,7 +69,8 @@ async fn retry_after_is_waited_for() {
 
 #[tokio::test]
 async fn a_wait_that_is_too_long_is_told_instead() {
-    let busy = Answer::json(429, &json!({"error": {"message": "come back tomorrow"}})).header("retry-after", "3600");
+    let busy =
+        Answer::json(429, &json!({"error": {"message": "come back tomorrow"}})).header("retry-after", "3600");
     let server = Server::start([busy]).await;
     let (error, asked) = fail(&server, model(&server)).await;
     assert_eq!(asked, 1);
@@ -182,7 +183,8 @@ async fn nobody_there() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
-    let model = OpenAiChat::builder("m").base_url(format!("http://{address}/v1")).max_retries(0).build().unwrap();
+    let model =
+        OpenAiChat::builder("m").base_url(format!("http://{address}/v1")).max_retries(0).build().unwrap();
     let error = ask(&model).await.unwrap_err();
     let text = error.to_string().to_lowercase();
     assert!(text.contains(&address.to_string()) && text.contains("refused"), "{text}");
@@ -198,7 +200,10 @@ fn settings_that_cannot_work_are_refused() {
     assert!(matches!(refuse(builder().base_url("localhost:1")), ConfigError::BadBaseUrl { .. }));
     assert_eq!(refuse(builder().api_key("a\nb")), ConfigError::BadKey);
     assert!(matches!(refuse(builder().header("a b", "c")), ConfigError::BadHeader { .. }));
-    assert!(matches!(refuse(builder().timeout(Duration::ZERO)), ConfigError::OutOfRange { setting: "timeout", .. }));
+    assert!(matches!(
+        refuse(builder().timeout(Duration::ZERO)),
+        ConfigError::OutOfRange { setting: "timeout", .. }
+    ));
     assert!(matches!(refuse(builder().context_size(0)), ConfigError::OutOfRange { .. }));
     let as_error = cepa_core::Error::from(ConfigError::NoName);
     assert_eq!(as_error.info().kind, ErrorType::Setup);

@@ -76,7 +76,10 @@ fn any_bytes_end() {
     let line = prop_oneof![
         prop::collection::vec(any::<u8>(), 0..40),
         Just(b"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n".to_vec()),
-        Just(b"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"arguments\":\"x\"}}]}}]}\n\n".to_vec()),
+        Just(
+            b"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"arguments\":\"x\"}}]}}]}\n\n"
+                .to_vec()
+        ),
         Just(b"data: [DONE]\n\n".to_vec()),
         Just(b"data: null\r\n\r\n".to_vec()),
         Just(b"event: error\n".to_vec()),

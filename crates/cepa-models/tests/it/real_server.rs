@@ -23,7 +23,8 @@ fn short(max_tokens: u32) -> ModelOptions {
 async fn chats_streamed_and_not() {
     let Some(url) = url() else { return };
     for stream in [true, false] {
-        let model = OpenAiChat::builder("local").base_url(&url).stream(stream).options(short(24)).build().unwrap();
+        let model =
+            OpenAiChat::builder("local").base_url(&url).stream(stream).options(short(24)).build().unwrap();
         let response = generate(&model, ModelRequest::new([Msg::user("user", "Say hello.")])).await.unwrap();
         assert!(!response.text().trim().is_empty());
         let usage = response.usage.unwrap();
@@ -34,12 +35,14 @@ async fn chats_streamed_and_not() {
 #[tokio::test]
 async fn calls_a_tool() {
     let Some(url) = url() else { return };
-    let parameters = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+    let parameters =
+        json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     let request = ModelRequest::new([Msg::user("user", "What is the weather in Paris?")])
         .with_tools([ToolSchema::new("get_weather", "Tells the weather of a city.", parameters)])
         .with_tool_choice(ToolChoice::required());
     for stream in [true, false] {
-        let model = OpenAiChat::builder("local").base_url(&url).stream(stream).options(short(64)).build().unwrap();
+        let model =
+            OpenAiChat::builder("local").base_url(&url).stream(stream).options(short(64)).build().unwrap();
         let response = generate(&model, request.clone()).await.unwrap();
         let call = response.content.blocks().iter().find_map(ContentBlock::as_tool_call).unwrap();
         assert_eq!(&*call.name, "get_weather");

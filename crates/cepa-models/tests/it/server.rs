@@ -68,7 +68,8 @@ impl Answer {
         for piece in pieces {
             match piece {
                 Piece::Send(bytes) => {
-                    self.pieces.extend(bytes.chunks(length).map(|chunk| Piece::Send(Bytes::copy_from_slice(chunk))));
+                    self.pieces
+                        .extend(bytes.chunks(length).map(|chunk| Piece::Send(Bytes::copy_from_slice(chunk))));
                 }
                 other => self.pieces.push(other),
             }
@@ -106,7 +107,8 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) async fn start(answers: impl IntoIterator<Item = Answer>) -> Self {
-        let shared = Arc::new(Mutex::new(Shared { answers: answers.into_iter().collect(), ..Shared::default() }));
+        let shared =
+            Arc::new(Mutex::new(Shared { answers: answers.into_iter().collect(), ..Shared::default() }));
         let app = Router::new().fallback(answer).with_state(shared.clone());
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -187,7 +189,9 @@ async fn yield_once() {
 
 /// One packet of a stream with this delta.
 pub(crate) fn delta(delta: &Value) -> String {
-    event(&json!({"id": "c1", "model": "served", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]}))
+    event(
+        &json!({"id": "c1", "model": "served", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]}),
+    )
 }
 
 /// The packet that ends an answer.

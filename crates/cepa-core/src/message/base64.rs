@@ -4,7 +4,7 @@ use base64::{DecodeError, Engine as _, engine::general_purpose::STANDARD};
 
 /// Appends the bytes of `more` to those of `text`. Only the last group of four digits of `text` is ever decoded, so
 /// that a long stream of pieces costs no more than its length.
-pub(super) fn append(text: &mut String, more: &str) -> Result<(), DecodeError> {
+pub(crate) fn append(text: &mut String, more: &str) -> Result<(), DecodeError> {
     if !text.ends_with('=') {
         STANDARD.decode(more)?; // a broken piece must not spoil what is there
         text.push_str(more);
@@ -16,6 +16,13 @@ pub(super) fn append(text: &mut String, more: &str) -> Result<(), DecodeError> {
     text.truncate(whole);
     STANDARD.encode_string(bytes, text);
     Ok(())
+}
+
+/// As [`append`], for pieces that nobody can ask about: what is not base64 is joined as it is.
+pub(crate) fn append_any(text: &mut String, more: &str) {
+    if append(text, more).is_err() {
+        text.push_str(more);
+    }
 }
 
 #[cfg(test)]

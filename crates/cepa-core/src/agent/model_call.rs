@@ -1,0 +1,109 @@
+//! The middle of `on_model_call`, and model calls that the agent or a layer makes for itself.
+
+use std::sync::Arc;
+
+use super::{
+    context,
+    scope::{Offered, ReplyScope},
+};
+use crate::{
+    chain::{AgentHook, BoxFuture, Core, Cx, ModelCall, Outlet, Tap},
+    error::{ErrorKind, Result},
+    message::{Msg, Usage},
+    model::{ChatChunk, ChatResponse, FinishedReason, ModelOutlet, ModelRequest, Purpose, ResponseFold},
+};
+
+impl Core<ModelCall> for ReplyScope {
+    fn run(
+        self: Arc<Self>,
+        cx: Cx<ModelCall>,
+        request: ModelRequest,
+    ) -> BoxFuture<'static, Result<ChatResponse>> {
+        Box::pin(async move {
+            let model = request.model.clone().unwrap_or_else(|| self.definition.model.clone());
+            if request.purpose == Purpose::Chat {
+                let offered = Offered { tools: request.tools.clone(), choice: request.tool_choice.clone() };
+                self.run_state().offered = Some(offered);
+            }
+            let out = ModelOutlet::new(cx.outlet().clone());
+            let mut response = tokio::select! {
+                biased;
+                () = self.interrupted() => {
+                    let mut response = ChatResponse::streamed();
+                    response.finished_reason = FinishedReason::Interrupted;
+                    response
+                }
+                result = model.call(request, out.clone()) => result.map_err(|error| error.at_model())?,
+            };
+            out.complete(&mut response);
+            response.model.get_or_insert_with(|| model.name().into());
+            Ok(response)
+        })
+    }
+}
+
+impl ReplyScope {
+    /// A model call that is no step of the reply: it goes through `on_model_call` with a purpose, nothing of it is an
+    /// event, and what it costs belongs to the reply.
+    pub(super) async fn call_model(
+        self: &Arc<Self>,
+        left_out: Option<usize>,
+        mut request: ModelRequest,
+    ) -> Result<ChatResponse> {
+        request.model.get_or_insert_with(|| self.definition.model.clone());
+        let (tap, fold) = Tap::folding(|fold: &mut ResponseFold, chunk: &ChatChunk| fold.add(chunk));
+        let chain = self.chain_without::<ModelCall>(left_out, Outlet::unheard(Some(tap)), request);
+        let mut response = chain.or_interrupt(self).await.ok_or(ErrorKind::Interrupted)??;
+        response.content.put(fold.take().into_blocks(), false);
+        if let Some(usage) = &response.usage {
+            self.add_usage(Usage::from(usage))?;
+        }
+        if response.finished_reason == FinishedReason::Interrupted {
+            return Err(ErrorKind::Interrupted.into());
+        }
+        Ok(response)
+    }
+
+    /// Adds what was spent to the reply's message; there is one for it if there was none.
+    fn add_usage(&self, usage: Usage) -> Result<()> {
+        let mut state = self.state()?;
+        let name = &self.definition.name;
+        if context::reply_message(&state, name).is_none() {
+            state.append_context(name.clone(), []);
+        }
+        if let Some(msg) = context::reply_message_mut(&mut state, name) {
+            Arc::make_mut(msg).add_usage(usage);
+        }
+        Ok(())
+    }
+}
+
+impl<H: AgentHook> Cx<H> {
+    /// Asks a model on the layer's own account: routing, reranking, choosing memories, summing up.
+    ///
+    /// The call goes through the `on_model_call` of the other layers, so that budgets, limits and traces see it, with
+    /// `purpose` set. Nothing of it is an event of the reply; what it costs belongs to the reply. The response holds
+    /// the whole content. Without a model in the request the agent's own is asked.
+    ///
+    /// # Errors
+    /// Those of the model and of the other layers, and *interrupted*.
+    pub async fn call_model(&self, purpose: Purpose, request: ModelRequest) -> Result<ChatResponse> {
+        let left_out = self.listed().map(|listed| listed.position);
+        self.scope().call_model(left_out, request.with_purpose(purpose)).await
+    }
+}
+
+impl Cx<crate::chain::Reasoning> {
+    /// Ends the layer's round with a jump: see [`Jump`](crate::Jump).
+    pub(crate) fn jump(&self, jump: crate::middleware::Jump, message: Option<Msg>) -> Result<Option<Msg>> {
+        use crate::middleware::Jump;
+        match jump {
+            Jump::Continue => Ok(message),
+            Jump::Model | Jump::Tools => Ok(None),
+            Jump::End => {
+                self.scope().request_end();
+                Ok(message)
+            }
+        }
+    }
+}

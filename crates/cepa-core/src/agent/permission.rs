@@ -1,0 +1,60 @@
+//! The middle of `on_check_permission`.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::scope::ReplyScope;
+use crate::{
+    chain::{BoxFuture, CheckPermission, Core, Cx},
+    error::Result,
+    message::ToolCallState,
+    middleware::PermissionRequest,
+    permission::{PermissionBehavior, PermissionDecision, engine::Call},
+    texts,
+    tool::Tool,
+};
+
+impl Core<CheckPermission> for ReplyScope {
+    fn run(
+        self: Arc<Self>,
+        _cx: Cx<CheckPermission>,
+        request: PermissionRequest,
+    ) -> BoxFuture<'static, Result<PermissionDecision>> {
+        Box::pin(async move {
+            let PermissionRequest { tool_call, tool, input } = request;
+            if tool_call.state != ToolCallState::Allowed {
+                return self.decide(&*tool, &input).await;
+            }
+            // A person has allowed it. What was changed on that occasion is checked again, but nobody is asked twice.
+            let edited = self.run_state().edited.contains(&tool_call.id);
+            if edited && let Some(denied) = self.denial(&*tool, &input).await? {
+                return Ok(denied);
+            }
+            Ok(PermissionDecision::allow(texts::PERMISSION_CONFIRMED))
+        })
+    }
+}
+
+impl ReplyScope {
+    async fn decide(&self, tool: &dyn Tool, input: &Map<String, Value>) -> Result<PermissionDecision> {
+        // A copy, as the tool's own check may await. It has no rules as a rule.
+        let context = self.state()?.permission_context.clone();
+        Ok(Call { tool, input, context: &context }.decide().await)
+    }
+
+    /// The refusal of a call that nobody is asked about any more, if it is refused.
+    pub(super) async fn denial(
+        &self,
+        tool: &dyn Tool,
+        input: &Map<String, Value>,
+    ) -> Result<Option<PermissionDecision>> {
+        let context = self.state()?.permission_context.clone();
+        let call = Call { tool, input, context: &context };
+        if let Some(denied) = call.denied_by_rule() {
+            return Ok(Some(denied));
+        }
+        let own = tool.check_permissions(input, &context).await;
+        Ok(Some(own).filter(|own| own.behavior == PermissionBehavior::Deny))
+    }
+}

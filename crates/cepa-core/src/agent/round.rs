@@ -1,0 +1,398 @@
+//! One round: prompt, compression check, runtime state, and the model's answer.
+
+use std::{borrow::Cow, pin::pin, sync::Arc};
+
+use super::{
+    block_events::BlockEvents,
+    closing::Why,
+    context,
+    emit::Events,
+    reply::Stop,
+    scope::{Offered, Patience, ReplyScope, Waited},
+};
+use crate::{
+    chain::{BoxFuture, Compress, Core, Cx, ModelCall, Outlet, Reasoning, SystemPrompt},
+    error::{Error, ErrorKind, Origin, Result},
+    event::{AgentEvent, EventKind},
+    fields::Fields,
+    id::Id,
+    message::{ContentBlock, HintBlock, Msg, ReplyFinishedReason, Role, ToolResultState, Usage},
+    middleware::{CompressInput, ReasoningInput},
+    model::{
+        ChatChunk, ChatResponse, ChatUsage, ContentDelta, FinishedReason, ModelRequest, ResponseFold,
+        ToolChoice, ToolChoiceMode, ToolSchema,
+    },
+    state::AgentState,
+    texts::{self, fill},
+};
+
+/// The name of the message that holds the system prompt, and of the user's summary.
+const SYSTEM: &str = "system";
+const USER: &str = "user";
+
+impl ReplyScope {
+    /// Asks the model once. Returns its answer if it may be the last one.
+    pub(super) async fn step_reason(
+        self: &Arc<Self>,
+        events: &Events,
+        hint: Option<HintBlock>,
+        tool_choice: Option<ToolChoice>,
+    ) -> Result<Option<Msg>, Stop> {
+        if let Some(hint) = hint {
+            self.state()?.append_context(self.definition.name.clone(), [ContentBlock::Hint(hint)]);
+        }
+        let prompt = self.build_prompt().await?;
+        self.run_state().prompt = Some(prompt);
+        let compress = self.chain::<Compress>(Outlet::unheard(None), CompressInput::default());
+        compress.or_interrupt(self).await.ok_or(Stop::Interrupted)??;
+        self.inject_runtime_state(events).await?;
+        let chain = self.chain::<Reasoning>(events.outlet().clone(), ReasoningInput::new(tool_choice));
+        let frame = chain.frame.clone();
+        let answer = chain.or_interrupt(self).await.ok_or(Stop::Interrupted)??;
+        if let Some(answer) = &answer
+            && !frame.core_was_entered()
+        {
+            // A layer answered itself: the answer is part of the conversation all the same.
+            self.save(answer.content.clone(), None)?;
+        }
+        self.close_unwanted_calls(events, answer).await
+    }
+
+    /// Builds the system prompt: once per model request.
+    pub(super) async fn build_prompt(self: &Arc<Self>) -> Result<Arc<Msg>> {
+        let base = self.definition.system_prompt.clone();
+        let prompt = if self.definition.layers::<SystemPrompt>().is_empty() {
+            base
+        } else {
+            let chain = self.chain::<SystemPrompt>(Outlet::unheard(None), base);
+            chain.or_interrupt(self).await.ok_or(ErrorKind::Interrupted)??
+        };
+        Ok(Arc::new(Msg::system(SYSTEM, prompt)))
+    }
+
+    /// The messages of a request: prompt, summary, context.
+    pub(super) fn messages(state: &AgentState, prompt: &Arc<Msg>) -> Vec<Arc<Msg>> {
+        let mut messages = Vec::with_capacity(state.context.len() + 2);
+        messages.push(prompt.clone());
+        messages.extend(summary_message(state));
+        messages.extend(state.context.iter().cloned());
+        messages
+    }
+
+    /// What the model is offered in this reply, as things stand.
+    pub(super) fn tool_schemas(&self, state: &AgentState) -> Arc<[ToolSchema]> {
+        let mut run = self.run_state();
+        let groups = &state.tool_context.activated_groups;
+        if groups.is_empty() && run.structured.is_none() {
+            return self.definition.schemas.clone();
+        }
+        match &run.schemas {
+            Some((of, schemas)) if of == groups => schemas.clone(),
+            _ => {
+                let own = run.structured.as_ref().map(|entry| &entry.schema);
+                let schemas: Arc<[_]> = self.definition.toolkit.schemas(groups, own).cloned().collect();
+                run.schemas = Some((groups.clone(), schemas.clone()));
+                schemas
+            }
+        }
+    }
+
+    /// Adds blocks and what they cost to the reply's message. Audio is for the ear, not for the context.
+    pub(super) fn save(&self, mut blocks: Vec<ContentBlock>, usage: Option<Usage>) -> Result<()> {
+        blocks.retain(|block| !matches!(block, ContentBlock::Data(data) if data.is_audio()));
+        if blocks.is_empty() && usage.is_none() {
+            return Ok(());
+        }
+        let mut state = self.state()?;
+        state.append_context(self.definition.name.clone(), blocks);
+        if let (Some(usage), Some(last)) = (usage, state.context.last_mut()) {
+            Arc::make_mut(last).add_usage(usage);
+        }
+        Ok(())
+    }
+
+    /// Closes calls that the model was not offered, or made although it was told not to call any. Such a round ends
+    /// the reply when no call was wanted at all.
+    async fn close_unwanted_calls(&self, events: &Events, answer: Option<Msg>) -> Result<Option<Msg>, Stop> {
+        if self.run_state().end_requested {
+            self.close_open_calls(events, Why::NotRun).await?;
+            return Ok(answer);
+        }
+        let Some(offered) = self.run_state().offered.take() else { return Ok(answer) };
+        if answer.is_some() || self.is_interrupted() {
+            return Ok(answer);
+        }
+        let calls = context::open_calls(&*self.state()?, &self.definition.name).executable;
+        let none_wanted = offered.choice.as_ref().is_some_and(|choice| choice.mode == ToolChoiceMode::None);
+        for call in &calls {
+            let text = if none_wanted {
+                texts::ERROR_TOOLS_OFF
+            } else if !offered.has(&call.name) && self.definition.toolkit.tool(&call.name).is_some() {
+                texts::ERROR_NOT_OFFERED
+            } else {
+                continue;
+            };
+            let text = fill(text, &[("name", &call.name)]);
+            self.close_call(events, call, &text, ToolResultState::Error).await?;
+        }
+        if calls.is_empty() || !none_wanted {
+            return Ok(None);
+        }
+        let state = self.state()?;
+        let over = state.reply_context.cur_iter >= self.definition.react.max_iters;
+        let text = if over { texts::MSG_MAX_ITERS_EXCEEDED } else { texts::MSG_ENDED_EARLY };
+        Ok(Some(self.words_of_round(&state, text)))
+    }
+
+    /// The text that came with the round's calls; a fixed one if there is none.
+    fn words_of_round(&self, state: &AgentState, otherwise: &str) -> Msg {
+        let msg = context::reply_message(state, &self.definition.name);
+        let round = msg.into_iter().flat_map(|msg| msg.content.iter().rev());
+        let said = round
+            .skip_while(|block| matches!(block, ContentBlock::ToolResult(_)))
+            .skip_while(|block| matches!(block, ContentBlock::ToolCall(_)))
+            .map_while(|block| match block {
+                ContentBlock::Text(block) => Some(Some(block.text.as_str())),
+                ContentBlock::Thinking(_) | ContentBlock::Data(_) => Some(None),
+                _ => None,
+            })
+            .flatten()
+            .find(|text| !text.is_empty());
+        self.message(state, said.unwrap_or(otherwise), Some(ReplyFinishedReason::Completed))
+    }
+}
+
+impl Offered {
+    /// Whether a call of this tool was wanted.
+    fn has(&self, name: &str) -> bool {
+        let narrowed = self.choice.as_ref().and_then(|choice| choice.tools.as_ref());
+        self.tools.iter().any(|tool| **tool.name() == *name)
+            && narrowed.is_none_or(|names| names.iter().any(|wanted| *wanted == *name))
+    }
+}
+
+/// The summary of what was compressed, as the message the model reads.
+pub(super) fn summary_message(state: &AgentState) -> Option<Arc<Msg>> {
+    if state.summary.is_empty() {
+        return None;
+    }
+    let blocks: Vec<ContentBlock> = state.summary.clone().into_blocks().into_iter().map(Into::into).collect();
+    Some(Arc::new(Msg::user(USER, blocks)))
+}
+
+impl Core<SystemPrompt> for ReplyScope {
+    fn run(self: Arc<Self>, _cx: Cx<SystemPrompt>, prompt: String) -> BoxFuture<'static, Result<String>> {
+        Box::pin(std::future::ready(Ok(prompt)))
+    }
+}
+
+impl Core<Reasoning> for ReplyScope {
+    fn run(
+        self: Arc<Self>,
+        cx: Cx<Reasoning>,
+        input: ReasoningInput,
+    ) -> BoxFuture<'static, Result<Option<Msg>>> {
+        Box::pin(async move {
+            let _writing = self.write(&self.reasoning, "on_reasoning")?;
+            self.reason(&cx, input.tool_choice).await
+        })
+    }
+}
+
+impl ReplyScope {
+    async fn reason(
+        self: &Arc<Self>,
+        cx: &Cx<Reasoning>,
+        tool_choice: Option<ToolChoice>,
+    ) -> Result<Option<Msg>> {
+        let events = Events::new(cx, self.state()?.reply_id().clone());
+        let prompt = self.run_state().prompt.take();
+        let prompt = match prompt {
+            Some(prompt) => prompt,
+            // A layer runs the round again: a request of its own, with a prompt of its own.
+            None => self.build_prompt().await?,
+        };
+        let mut request = {
+            let state = self.state()?;
+            let tools = self.tool_schemas(&state);
+            ModelRequest::new(Self::messages(&state, &prompt)).with_tools(tools).with_tool_choice(tool_choice)
+        };
+        request.options = self.definition.options.clone();
+        let mut answer = self.ask(&events, &request).await?;
+        if answer.is_empty() && answer.response.finished_reason == FinishedReason::Completed {
+            // Nothing is not an answer: asked once more, with a nudge that is not kept.
+            self.save(Vec::new(), answer.usage())?;
+            request.messages.push(Arc::new(Msg::user(USER, texts::HINT_EMPTY_ANSWER)));
+            answer = self.ask(&events, &request).await?;
+            if answer.is_empty() && answer.response.finished_reason == FinishedReason::Completed {
+                self.save(Vec::new(), answer.usage())?;
+                let model = self.definition.model.name().to_owned();
+                return Err(ErrorKind::EmptyAnswer { model }.into());
+            }
+        }
+        drop(request);
+        let usage = answer.usage();
+        let Answer { blocks, response } = answer;
+        let is_last = response.finished_reason == FinishedReason::Completed
+            && !blocks.iter().any(|block| matches!(block, ContentBlock::ToolCall(_)))
+            && !blocks.iter().all(|block| matches!(block, ContentBlock::Thinking(_)));
+        if !is_last {
+            self.save(blocks, usage)?;
+            return Ok(None);
+        }
+        let mut message = Msg::new(self.definition.name.clone(), Role::Assistant, blocks.clone());
+        self.save(blocks, usage)?;
+        let state = self.state()?;
+        message.id = state.reply_id().clone();
+        message.usage = context::reply_usage(&state, &self.definition.name);
+        message.finished_reason = Some(ReplyFinishedReason::Completed);
+        Ok(Some(message))
+    }
+
+    /// One model call as the user sees it: attempts and fallback are inside of it.
+    async fn ask(self: &Arc<Self>, events: &Events, request: &ModelRequest) -> Result<Answer> {
+        let primary: Arc<str> = self.definition.model.name().into();
+        events.emit(EventKind::ModelCallStart { reply_id: events.id(), model_name: primary.clone() }).await;
+        let answer = self.attempt_all(events, request).await?;
+        let usage = answer.response.usage.clone().unwrap_or_else(|| ChatUsage::new(0, 0, 0.0));
+        let end = AgentEvent::new(EventKind::ModelCallEnd {
+            reply_id: events.id(),
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+            cache_input_tokens: usage.cache_input_tokens,
+            cache_creation_input_tokens: usage.cache_creation_input_tokens,
+            finished_reason: answer.response.finished_reason,
+        });
+        let other = answer.response.model.as_ref().filter(|model| **model != primary);
+        let mut metadata = Fields::new();
+        if let Some(model) = other {
+            metadata.insert("model_name", model.to_string());
+        }
+        events.emit_event(end.with_metadata(metadata)).await;
+        Ok(answer)
+    }
+
+    async fn attempt_all(self: &Arc<Self>, events: &Events, request: &ModelRequest) -> Result<Answer> {
+        let models = std::iter::once(&self.definition.model).chain(&self.definition.fallback_model);
+        let mut last = None;
+        for model in models {
+            for attempt in 0..=self.definition.model_retries {
+                match self.attempt(events, request.clone().with_model(model.clone())).await {
+                    Ok(answer) => return Ok(answer),
+                    Err(Failed { error, shown: true }) => return Err(error),
+                    Err(Failed { error, .. }) if error.origin() != Origin::Model => return Err(error),
+                    Err(Failed { error, .. }) => {
+                        let (model, of) = (model.name(), self.definition.model_retries + 1);
+                        tracing::warn!(model, attempt = attempt + 1, of, %error, "model call failed");
+                        last = Some(error);
+                    }
+                }
+            }
+        }
+        Err(last.unwrap_or_else(Error::polled_after_end))
+    }
+
+    /// One attempt: goes through `on_model_call` and turns what comes out into events and blocks.
+    async fn attempt(self: &Arc<Self>, events: &Events, request: ModelRequest) -> Result<Answer, Failed> {
+        let (frame, mut items) = self.chain_stream::<ModelCall>(self.clone(), request);
+        let interrupted = pin!(self.interrupted());
+        let mut patience = Patience::new(self, interrupted);
+        let mut intake = Intake::new(self);
+        let response = loop {
+            match patience.next(&frame, &mut items).await {
+                Waited::Item(mut chunk) => {
+                    intake.take(&mut chunk, events).await;
+                    items.recycle(chunk);
+                }
+                Waited::End => break Some(items.finish().await),
+                Waited::GivenUp => break None,
+            }
+        };
+        intake.open.end_all(events).await;
+        let shown = !intake.fold.is_empty();
+        let response = match response {
+            Some(Ok(response)) => response,
+            Some(Err(error)) => return Err(Failed { error, shown }),
+            // A layer waited outside of `next` when the reply was interrupted.
+            None => {
+                let mut response = ChatResponse::streamed();
+                response.finished_reason = FinishedReason::Interrupted;
+                response
+            }
+        };
+        Ok(Answer { blocks: intake.fold.into_blocks(), response })
+    }
+}
+
+/// What one model call brought.
+struct Answer {
+    blocks: Vec<ContentBlock>,
+    response: ChatResponse,
+}
+
+impl Answer {
+    fn is_empty(&self) -> bool {
+        self.blocks.iter().all(|block| match block {
+            ContentBlock::Text(block) => block.text.is_empty(),
+            _ => false,
+        })
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        self.response.usage.as_ref().map(Usage::from)
+    }
+}
+
+/// A failed attempt, and whether the user has seen anything of it.
+struct Failed {
+    error: Error,
+    shown: bool,
+}
+
+/// Takes chunks in: gives each new call an id of its own, adds the deltas up, and sends their events.
+struct Intake<'a> {
+    scope: &'a ReplyScope,
+    open: BlockEvents,
+    fold: ResponseFold,
+    /// The ids that the model used, and those that its calls got.
+    ids: Vec<(Id, Id)>,
+}
+
+impl<'a> Intake<'a> {
+    fn new(scope: &'a ReplyScope) -> Self {
+        Self { scope, open: BlockEvents::default(), fold: ResponseFold::default(), ids: Vec::new() }
+    }
+
+    async fn take(&mut self, chunk: &mut ChatChunk, events: &Events) {
+        if chunk.is_empty() {
+            return;
+        }
+        for delta in chunk.deltas_mut() {
+            if let ContentDelta::ToolCall { id, name, .. } = delta {
+                *id = self.own_id(id, name);
+            }
+        }
+        for delta in chunk.deltas() {
+            self.fold.add_delta(Cow::Borrowed(delta));
+        }
+        self.open.send(chunk, events).await;
+    }
+
+    /// Servers repeat ids, or send none. Each call gets one that no other call of the context has, so that it has
+    /// exactly one result.
+    fn own_id(&mut self, id: &Id, name: &str) -> Id {
+        // A delta without a name goes on with a call that has begun.
+        let begins = id.is_empty() && !name.is_empty();
+        let known = self.ids.iter().rev().find(|(theirs, _)| theirs == id);
+        if let Some((_, ours)) = known.filter(|_| !begins) {
+            return ours.clone();
+        }
+        let is_taken = |id: &Id| match self.scope.state() {
+            Ok(state) => context::is_call_id_taken(&state, id),
+            Err(_) => false,
+        };
+        let ours = if id.is_empty() || is_taken(id) { Id::new() } else { id.clone() };
+        self.ids.push((id.clone(), ours.clone()));
+        ours
+    }
+}

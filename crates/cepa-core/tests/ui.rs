@@ -1,0 +1,6 @@
+//! What the compiler says to those who write something that cannot be.
+
+#[test]
+fn messages() {
+    trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
+}

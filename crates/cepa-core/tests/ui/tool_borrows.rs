@@ -1,0 +1,9 @@
+use cepa_core::tool;
+
+/// Says it again.
+#[tool]
+async fn echo(text: &str) -> String {
+    text.to_owned()
+}
+
+fn main() {}

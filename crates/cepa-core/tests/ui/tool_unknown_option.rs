@@ -1,0 +1,9 @@
+use cepa_core::tool;
+
+/// Tells the time.
+#[tool(read_ony)]
+fn clock() -> String {
+    String::new()
+}
+
+fn main() {}
