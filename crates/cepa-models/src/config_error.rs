@@ -8,7 +8,7 @@ pub enum ConfigError {
     #[error("the model's name is empty: give the name that the server knows it by, such as `gpt-4o-mini`")]
     NoName,
     /// No key for a server that needs one.
-    #[error("no API key for {host}: call `.api_key(…)`, or set OPENAI_API_KEY and build with `from_env`")]
+    #[error("no API key for {host}: call `.api_key(…)`, or set OPENAI_API_KEY and call `.or_env()`")]
     NoKey {
         /// The server.
         host: String,

@@ -10,6 +10,8 @@ mod rank;
 mod tools;
 mod words;
 
+use std::time::Instant;
+
 use cepa_core::{
     BoxFuture, ChatChunk, ChatModel, ChatResponse, ChatUsage, Id, ModelOutlet, ModelRequest, Result,
     estimate_tokens,
@@ -93,6 +95,7 @@ impl ChatModel for ExtractiveModel {
 
     fn call(&self, request: ModelRequest, out: ModelOutlet) -> BoxFuture<'_, Result<ChatResponse>> {
         Box::pin(async move {
+            let began = Instant::now();
             let input_tokens = estimate_tokens(&request.messages, &request.tools);
             let step = {
                 let material = Material::of(&request);
@@ -115,7 +118,7 @@ impl ChatModel for ExtractiveModel {
                     }
                 }
             }
-            let usage = ChatUsage::new(input_tokens, (bytes as u64).div_ceil(4), 0.0);
+            let usage = ChatUsage::new(input_tokens, (bytes as u64).div_ceil(4), began.elapsed().as_secs_f64());
             Ok(ChatResponse::streamed().with_usage(usage))
         })
     }

@@ -87,6 +87,7 @@ impl Settings {
             .connect_timeout(self.connect_timeout)
             // A redirected POST is a wrong base URL, and keys should not go where nobody sent them.
             .redirect(redirect::Policy::none())
+            .user_agent(concat!("cepa/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| ConfigError::Client { reason: error.to_string() })?;
         Ok(Endpoint { client, url, headers, secrets, settings: self, asker: format!("model `{name}`") })
@@ -162,21 +163,18 @@ fn endpoint_url(base: &str, path: &str) -> Result<Url, ConfigError> {
 macro_rules! connection_setters {
     () => {
         /// Where the API is. OpenAI's own (`https://api.openai.com/v1`) by default.
-        #[must_use]
         pub fn base_url(mut self, url: impl Into<String>) -> Self {
             self.connection.base_url = Some(url.into());
             self
         }
 
         /// The key, sent as `Authorization: Bearer …`. Servers of one's own mostly need none.
-        #[must_use]
         pub fn api_key(mut self, key: impl Into<String>) -> Self {
             self.connection.api_key = Some(key.into().into());
             self
         }
 
         /// A further header of each request. Its value is treated as a secret.
-        #[must_use]
         pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
             self.connection.headers.push((name.into(), value.into().into()));
             self
@@ -184,15 +182,13 @@ macro_rules! connection_setters {
 
         /// Takes the key (`OPENAI_API_KEY`) and the base URL (`OPENAI_BASE_URL`) from the environment, where they
         /// are not set already.
-        #[must_use]
-        pub fn from_env(mut self) -> Self {
+        pub fn or_env(mut self) -> Self {
             self.connection.fill_from(|name| std::env::var(name).ok());
             self
         }
 
         /// How many further attempts a request gets after a failure that may go away: the statuses 408, 409, 429
         /// and 5xx, and broken connections. 2 by default. Never after a piece of the answer has gone out.
-        #[must_use]
         pub fn max_retries(mut self, retries: u32) -> Self {
             self.connection.max_retries = retries;
             self
@@ -200,7 +196,6 @@ macro_rules! connection_setters {
 
         /// The wait before the second attempt, which doubles from there, with jitter. Half a second by default. A
         /// `Retry-After` of the server goes before.
-        #[must_use]
         pub fn retry_delay(mut self, delay: std::time::Duration) -> Self {
             self.connection.retry_delay = delay;
             self
@@ -208,21 +203,18 @@ macro_rules! connection_setters {
 
         /// The longest `Retry-After` to wait for; a longer one is an error at once, with the time in it. A minute
         /// by default.
-        #[must_use]
         pub fn max_retry_wait(mut self, wait: std::time::Duration) -> Self {
             self.connection.max_retry_wait = wait;
             self
         }
 
         /// How long connecting may take. 10 seconds by default.
-        #[must_use]
         pub fn connect_timeout(mut self, limit: std::time::Duration) -> Self {
             self.connection.connect_timeout = limit;
             self
         }
 
         /// How long the server may be silent, before its answer and within it. 5 minutes by default.
-        #[must_use]
         pub fn idle_timeout(mut self, limit: std::time::Duration) -> Self {
             self.connection.idle_timeout = limit;
             self
@@ -230,14 +222,12 @@ macro_rules! connection_setters {
 
         /// How long one call may wait for the server, all attempts and the waits between them together; the time
         /// that the reader of the answer takes does not count. 30 minutes by default.
-        #[must_use]
         pub fn timeout(mut self, limit: std::time::Duration) -> Self {
             self.connection.timeout = limit;
             self
         }
 
         /// The most bytes of one answer. 64 MiB by default.
-        #[must_use]
         pub fn max_body_bytes(mut self, limit: usize) -> Self {
             self.connection.max_body_bytes = limit;
             self

@@ -50,7 +50,7 @@ impl Material {
                         material.question.push_str(&block.text);
                     }
                     ContentBlock::Text(block) if message.role == Role::User => {
-                        material.add(&block.text, "you said")
+                        material.add(&block.text, "you said");
                     }
                     // A summary is about what everyone said.
                     ContentBlock::Text(block)

@@ -68,7 +68,7 @@ pub(super) fn paths(output: &str) -> Vec<String> {
 fn hit(line: &str) -> Option<(&str, Line<'_>)> {
     for (colon, _) in line.match_indices(':') {
         let (path, rest) = (&line[..colon], &line[colon + 1..]);
-        let Some((number, text)) = rest.split_once(':') else { return None };
+        let (number, text) = rest.split_once(':')?;
         if let Ok(number) = number.parse()
             && looks_like_path(path)
         {

@@ -106,8 +106,7 @@ impl Paragraph {
 /// brothers.
 fn sentence_ends(text: &str) -> Vec<usize> {
     let mut ends = Vec::new();
-    let mut chars = text.char_indices().peekable();
-    while let Some((position, c)) = chars.next() {
+    for (position, c) in text.char_indices() {
         let after = position + c.len_utf8();
         let ends_here = match c {
             '。' | '！' | '？' => true,

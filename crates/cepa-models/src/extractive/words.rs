@@ -47,9 +47,9 @@ pub(super) fn words(text: &str) -> Vec<Word<'_>> {
             rest.find(|c: char| !c.is_alphanumeric() || is_unspaced(c) != unspaced).unwrap_or(rest.len());
         let (run, after) = rest.split_at(end);
         if unspaced {
-            pairs(run, &mut words)
+            pairs(run, &mut words);
         } else {
-            word(run, &mut words)
+            word(run, &mut words);
         }
         rest = after;
     }

@@ -68,7 +68,7 @@ impl OpenAiEmbedding {
     /// # Errors
     /// When there is no key and OpenAI itself is asked, or when what is set cannot be used.
     pub fn from_env(model: impl Into<Arc<str>>) -> Result<Self, ConfigError> {
-        Self::builder(model).from_env().build()
+        Self::builder(model).or_env().build()
     }
 
     async fn all(&self, texts: &[String]) -> Result<Embeddings, ModelError> {

@@ -232,5 +232,4 @@ fn is_name(name: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "messages_tests.rs"]
 mod tests;

@@ -40,7 +40,7 @@ impl<'a> Round<'a> {
     pub(super) fn add(&mut self, block: &'a ContentBlock, style: &Style) {
         match block {
             ContentBlock::Text(block) if !block.text.is_empty() => {
-                self.texts.push(Cow::Borrowed(&block.text))
+                self.texts.push(Cow::Borrowed(&block.text));
             }
             ContentBlock::Thinking(block) if style.thinking && !block.thinking.is_empty() => {
                 self.thinking.push(Cow::Borrowed(&block.thinking));
