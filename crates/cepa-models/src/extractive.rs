@@ -118,7 +118,8 @@ impl ChatModel for ExtractiveModel {
                     }
                 }
             }
-            let usage = ChatUsage::new(input_tokens, (bytes as u64).div_ceil(4), began.elapsed().as_secs_f64());
+            let usage =
+                ChatUsage::new(input_tokens, (bytes as u64).div_ceil(4), began.elapsed().as_secs_f64());
             Ok(ChatResponse::streamed().with_usage(usage))
         })
     }

@@ -8,6 +8,7 @@
     reason = "a test may fail, and say why"
 )]
 
+mod agent;
 mod chat;
 mod embedding;
 #[cfg(feature = "extractive")]
