@@ -3,6 +3,8 @@
 use cepa_core::{Error, ErrorKind};
 use serde_json::{Value, json};
 
+use crate::case::LayerSpec;
+
 /// Why a case could not be run at all.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunError {
@@ -12,6 +14,9 @@ pub(crate) enum RunError {
     /// Something in the case cannot be read.
     #[error("{what}: {source}")]
     Malformed { what: String, source: serde_json::Error },
+    /// A built-in layer cannot be built.
+    #[error("layer {kind} cannot be built: {reason}")]
+    Layer { kind: String, reason: String },
     /// The agent cannot be built.
     #[error("the agent cannot be built: {0}")]
     Build(#[from] cepa_core::agent::BuildError),
@@ -26,6 +31,10 @@ pub(crate) enum RunError {
 impl RunError {
     pub(crate) fn not_supported(what: impl Into<String>) -> Self {
         Self::NotSupported(what.into())
+    }
+
+    pub(crate) fn layer<E: std::fmt::Display>(spec: &LayerSpec) -> impl FnOnce(E) -> Self {
+        move |error| Self::Layer { kind: spec.kind.clone(), reason: error.to_string() }
     }
 
     pub(crate) fn malformed(what: impl Into<String>) -> impl FnOnce(serde_json::Error) -> Self {

@@ -1,5 +1,7 @@
 //! The command from outside: what it prints and how it ends.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use std::{
     path::PathBuf,
     process::{Command, Output},
@@ -80,7 +82,10 @@ fn a_wrong_expectation_is_found_and_named() {
     wrong["expected"]["calls"][0]["state"]["context"][0]["content"][0]["text"] = "b".into();
     let output = Cases::new("wrong", &[observing("basic/right"), wrong]).run(&[]);
     let difference = "calls[0].state.context[0].content[0].text: expected \"b\", got \"a\"";
-    assert_eq!(lines(&output), [format!("FAILED basic/wrong: {difference}"), "1 passed, 1 failed".to_owned()]);
+    assert_eq!(
+        lines(&output),
+        [format!("FAILED basic/wrong: {difference}"), "1 passed, 1 failed".to_owned()]
+    );
     assert_eq!(output.status.code(), Some(1));
 }
 

@@ -67,6 +67,15 @@ fn each_part_that_differs_is_found_and_named() {
 }
 
 #[test]
+fn events_of_different_types_are_shown_whole() {
+    let mut changed = call();
+    changed["events"][2] = event("TEXT_BLOCK_END");
+    let difference = of(call(), changed).unwrap_err();
+    assert_eq!(difference.path, "calls[0].events[2]");
+    assert_eq!(difference.got, Some(event("TEXT_BLOCK_END")));
+}
+
+#[test]
 fn missing_and_further_items_are_found() {
     let mut shorter = call();
     shorter["events"].as_array_mut().unwrap().pop();

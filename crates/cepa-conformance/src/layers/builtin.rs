@@ -1,6 +1,8 @@
 //! The library's own layers, by the kind that the cases call them.
 //!
-//! Another one is one function and one line in [`KINDS`].
+//! Another one is one function in a file of its own and one line in [`KINDS`].
+
+mod budget;
 
 use std::{future::ready, sync::Arc};
 
@@ -30,7 +32,7 @@ impl<M: Middleware> BuiltinLayer for Arc<M> {
 type Build = fn(&LayerSpec, &World) -> Result<Box<dyn BuiltinLayer>, RunError>;
 
 /// The kinds there are.
-const KINDS: &[(&str, Build)] = &[];
+const KINDS: &[(&str, Build)] = &[("budget", budget::build)];
 
 /// The built-in layer of this kind.
 pub(super) fn build(kind: &str, spec: &LayerSpec, world: &World) -> Result<Box<dyn BuiltinLayer>, RunError> {

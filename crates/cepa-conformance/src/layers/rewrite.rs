@@ -14,6 +14,9 @@ use serde_json::{Map, Value};
 use super::{behaviour::Behaviour, options::Options, step::Step};
 use crate::{error::RunError, models::json_of, world::World};
 
+/// The id of a message that was rewritten.
+const REWRITTEN: &str = "rewritten";
+
 /// A scripted decision.
 #[derive(Clone, Deserialize)]
 pub(super) struct DecisionSpec {
@@ -97,7 +100,9 @@ impl Behaviour for Rewrite {
     ) -> BoxFuture<'static, Result<Msg>> {
         if let (Some(text), Inputs::Messages(messages)) = (&self.user_text, &mut input.inputs) {
             for message in messages {
-                Arc::make_mut(message).content = vec![ContentBlock::Text(TextBlock::new(text))];
+                let message = Arc::make_mut(message);
+                message.content = vec![ContentBlock::Text(TextBlock::new(text))];
+                message.id = REWRITTEN.into();
             }
         }
         Box::pin(next.run(input))

@@ -18,19 +18,17 @@ pub(super) struct SwallowReplyEnd {
     left: AtomicUsize,
     append_hint: Option<HintBlock>,
     set_cur_iter: Option<u32>,
+    add_max_iters: u32,
     clear_structured_output: bool,
 }
 
 impl SwallowReplyEnd {
     pub(super) fn new(options: &Options<'_>) -> Result<Self, RunError> {
-        if options.raw("add_max_iters").is_some() {
-            // A layer has no way to raise the limit of a running reply yet.
-            return Err(RunError::not_supported("add_max_iters"));
-        }
         Ok(Self {
             left: AtomicUsize::new(options.get("times")?.unwrap_or(1)),
             append_hint: options.raw("append_hint").map(hint),
             set_cur_iter: options.get("set_cur_iter")?,
+            add_max_iters: options.or_default("add_max_iters")?,
             clear_structured_output: options.or_default("clear_structured_output")?,
         })
     }
@@ -41,6 +39,7 @@ impl SwallowReplyEnd {
             return Ok(Flow::Keep);
         }
         step.note_with("swallowed REPLY_END", json!({"finished_reason": json_of(finished_reason)}));
+        cx.add_max_iters(self.add_max_iters);
         let mut state = cx.state()?;
         if let Some(hint) = &self.append_hint {
             state.append_context(cx.agent_name(), [ContentBlock::Hint(hint.clone())]);

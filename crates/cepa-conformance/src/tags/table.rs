@@ -3,6 +3,7 @@
 //! A text is the very constant that the library writes from; `{name}` stands for a value. Another layer's texts are
 //! added here when the layer comes.
 
+use cepa_budget::texts as budget;
 use cepa_core::texts;
 
 /// Tags of texts that stand alone.
@@ -10,6 +11,8 @@ pub(super) const WHOLE: &[(&str, &str)] = &[
     ("<<hint:max_iters n={n}>>", texts::HINT_MAX_ITERS),
     ("<<hint:structured_output>>", texts::HINT_STRUCTURED_OUTPUT),
     ("<<hint:structured_output_forced>>", texts::HINT_STRUCTURED_OUTPUT_FORCED),
+    ("<<hint:budget>>", budget::HINT_BUDGET),
+    ("<<hint:budget_structured tool={tool_name}>>", budget::HINT_BUDGET_STRUCTURED),
     ("<<msg:waiting_outside>>", texts::MSG_WAITING_OUTSIDE),
     ("<<msg:interrupted>>", texts::MSG_INTERRUPTED),
     ("<<msg:structured_output_ready>>", texts::MSG_STRUCTURED_OUTPUT_READY),
