@@ -104,7 +104,9 @@ impl Paragraph {
 
 /// The text of a list item, a quotation or a table row, without what marks it as one.
 fn without_marker(mut text: &str) -> &str {
-    while let Some(rest) = ["- ", "* ", "+ ", "• ", "> ", "| "].iter().find_map(|mark| text.strip_prefix(mark)) {
+    while let Some(rest) =
+        ["- ", "* ", "+ ", "• ", "> ", "| "].iter().find_map(|mark| text.strip_prefix(mark))
+    {
         text = rest.trim_start();
     }
     text.strip_suffix(" |").unwrap_or(text)
