@@ -106,6 +106,7 @@ fn in_the_words_of_the_cases(name: &str, value: &str) -> String {
     match name {
         "path" => json_path(value),
         "got" => python_type(value).to_owned(),
+        "name" if value.starts_with("named ") => value.replace('`', "'"),
         _ => value.to_owned(),
     }
 }
@@ -170,6 +171,14 @@ mod tests {
     fn marks_inside_a_text_are_replaced_where_they_stand() {
         assert_eq!(tags().apply("abc[… cut, see /off/1.txt]"), "abc<<truncated offloaded=/off/1.txt>>");
         assert_eq!(tags().apply("a[… cut]b[… cut]c"), "a<<truncated>>b<<truncated>>c");
+    }
+
+    #[test]
+    fn names_of_images_are_quoted_as_in_the_cases() {
+        use cepa_core::texts::{REMINDER_IMAGE_REMOVED, REMINDER_NAMED, fill};
+        let named = fill(REMINDER_NAMED, &[("name", "a.png")]);
+        let text = fill(REMINDER_IMAGE_REMOVED, &[("name", &named)]);
+        assert_eq!(Tags::of_cepa().apply(&text), "<<reminder:image_removed named 'a.png' >>");
     }
 
     #[test]
