@@ -76,7 +76,8 @@ impl Filling<'_> {
 
     fn list(&self, root: &Value, schema: &Value, name: &str, depth: usize) -> Value {
         let Some(items) = schema.get("items") else { return Value::Array(Vec::new()) };
-        let limit = |key: &str| schema.get(key).and_then(Value::as_u64).map(|items| items.min(LONGEST_LIST) as usize);
+        let limit =
+            |key: &str| schema.get(key).and_then(Value::as_u64).map(|items| items.min(LONGEST_LIST) as usize);
         let least = limit("minItems").unwrap_or(0);
         let most = limit("maxItems").unwrap_or(3).max(least);
         if kind(items) != "string" || items.get("enum").is_some() || is_one_of(name, &PATH_ARGUMENTS) {
