@@ -60,6 +60,7 @@ impl Endpoint {
 
     /// Sends a JSON body. A status other than success is an error that says what the server said.
     pub(crate) async fn post(&self, body: Bytes, patience: &mut Patience) -> Result<Response, ModelError> {
+        patience.restore();
         let request = self.client.post(self.url.clone()).headers(self.headers.clone()).body(body);
         let response = match patience.wait(request.send()).await {
             Ok(Ok(response)) => response,

@@ -2,9 +2,9 @@
 //!
 //! | model | feature | what it is |
 //! |---|---|---|
-//! | [`OpenAiChat`] | `openai` (default) | chat over any OpenAI-compatible API: OpenAI, DashScope, DeepSeek, Moonshot, vLLM, Ollama, llama.cpp, … |
-//! | [`OpenAiEmbedding`] | `openai` (default) | embeddings over the same API |
-//! | [`ExtractiveModel`] | `extractive` | answers with sentences out of what tools return: no key, no download, and not a language model |
+//! | `OpenAiChat` | `openai` (default) | chat over any OpenAI-compatible API: OpenAI, DashScope, DeepSeek, Moonshot, vLLM, Ollama, llama.cpp, … |
+//! | `OpenAiEmbedding` | `openai` (default) | embeddings over the same API |
+//! | `ExtractiveModel` | `extractive` | answers with sentences out of what tools return: no key, no download, and not a language model |
 //!
 //! TLS is a feature too: `rustls` (default), `rustls-no-provider` (the program installs a provider of cryptography
 //! before it builds a model) or `native-tls`. Without one of them only `http:` servers can be reached.

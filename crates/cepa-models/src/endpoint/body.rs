@@ -1,10 +1,15 @@
 //! Reading a body that is not a stream of events.
 
+use std::time::Duration;
+
 use bytes::{Bytes, BytesMut};
 use cepa_core::{ErrorType, ModelError};
 use reqwest::Response;
 
 use super::{Endpoint, Patience};
+
+/// How long to wait for the words of an error.
+const LONGEST_BEGINNING: Duration = Duration::from_secs(5);
 
 impl Endpoint {
     /// The whole body, if it is not too long.
@@ -36,11 +41,15 @@ impl Endpoint {
         limit: usize,
     ) -> Vec<u8> {
         let mut body = Vec::new();
-        while body.len() < limit
-            && let Ok(Some(chunk)) = self.chunk(response, patience).await
-        {
-            body.extend_from_slice(&chunk[..chunk.len().min(limit - body.len())]);
-        }
+        let reading = async {
+            while body.len() < limit
+                && let Ok(Some(chunk)) = self.chunk(response, patience).await
+            {
+                body.extend_from_slice(&chunk[..chunk.len().min(limit - body.len())]);
+            }
+        };
+        // Too late is as good as too long: what came until now has to do.
+        let _ = tokio::time::timeout(LONGEST_BEGINNING, reading).await;
         body
     }
 

@@ -9,6 +9,8 @@ use tokio::time::{Instant, timeout};
 #[derive(Debug)]
 pub(crate) struct Patience {
     idle: Duration,
+    /// The idle limit of this attempt, which may have become shorter.
+    idle_now: Duration,
     total: Duration,
     left: Duration,
 }
@@ -31,7 +33,7 @@ impl fmt::Display for Impatient {
 
 impl Patience {
     pub(super) fn new(idle: Duration, total: Duration) -> Self {
-        Self { idle, total, left: total }
+        Self { idle, idle_now: idle, total, left: total }
     }
 
     /// What is left of the whole.
@@ -39,19 +41,23 @@ impl Patience {
         self.left
     }
 
-    /// From now on no wait may be longer than this.
+    /// For the rest of this attempt no wait may be longer than this.
     pub(crate) fn shorten(&mut self, idle: Duration) {
-        self.idle = self.idle.min(idle);
+        self.idle_now = self.idle.min(idle);
+    }
+
+    /// A new attempt begins.
+    pub(super) fn restore(&mut self) {
+        self.idle_now = self.idle;
     }
 
     /// Waits, but not too long.
     pub(super) async fn wait<F: Future>(&mut self, server: F) -> Result<F::Output, Impatient> {
         let began = Instant::now();
-        let result = timeout(self.idle.min(self.left), server).await;
+        let result = timeout(self.idle_now.min(self.left), server).await;
         self.spend(began.elapsed());
-        result.map_err(|_| match self.left.is_zero() {
-            true => Impatient::Total(self.total),
-            false => Impatient::Idle(self.idle),
+        result.map_err(|_| {
+            if self.left.is_zero() { Impatient::Total(self.total) } else { Impatient::Idle(self.idle_now) }
         })
     }
 
@@ -78,6 +84,17 @@ mod tests {
     async fn a_silent_server_ends_at_the_idle_limit() {
         let mut patience = Patience::new(SECOND, 10 * SECOND);
         assert_eq!(patience.wait(pending::<()>()).await, Err(Impatient::Idle(SECOND)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_cut_short_is_so_for_one_attempt() {
+        let mut patience = Patience::new(5 * SECOND, 20 * SECOND);
+        patience.shorten(SECOND);
+        assert_eq!(patience.wait(pending::<()>()).await, Err(Impatient::Idle(SECOND)));
+        patience.restore();
+        assert_eq!(patience.wait(pending::<()>()).await, Err(Impatient::Idle(5 * SECOND)));
+        patience.shorten(60 * SECOND);
+        assert_eq!(patience.wait(pending::<()>()).await, Err(Impatient::Idle(5 * SECOND)));
     }
 
     #[tokio::test(start_paused = true)]

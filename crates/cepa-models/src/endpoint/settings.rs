@@ -1,9 +1,13 @@
 //! How a server is reached: what the builders of all models share.
 
-use std::{fmt, time::Duration};
+use std::{
+    fmt,
+    panic::{self, AssertUnwindSafe},
+    time::Duration,
+};
 
 use reqwest::{
-    Client, Url,
+    Client, ClientBuilder, Url,
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
     redirect,
 };
@@ -87,9 +91,8 @@ impl Settings {
             .connect_timeout(self.connect_timeout)
             // A redirected POST is a wrong base URL, and keys should not go where nobody sent them.
             .redirect(redirect::Policy::none())
-            .user_agent(concat!("cepa/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| ConfigError::Client { reason: error.to_string() })?;
+            .user_agent(concat!("cepa/", env!("CARGO_PKG_VERSION")));
+        let client = build(client).map_err(|reason| ConfigError::Client { reason })?;
         Ok(Endpoint { client, url, headers, secrets, settings: self, asker: format!("model `{name}`") })
     }
 
@@ -128,6 +131,16 @@ impl Settings {
             secrets.add(value);
         }
         Ok(headers)
+    }
+}
+
+/// Builds the client. It panics when `rustls-no-provider` is on and the program has installed no provider.
+fn build(client: ClientBuilder) -> Result<Client, String> {
+    match panic::catch_unwind(AssertUnwindSafe(|| client.build())) {
+        Ok(built) => built.map_err(|error| error.to_string()),
+        Err(_) => Err("there is no TLS; with the feature `rustls-no-provider` the program must install a \
+                       provider of cryptography before it builds a model"
+            .to_owned()),
     }
 }
 

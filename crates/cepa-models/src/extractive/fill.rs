@@ -13,6 +13,9 @@ use super::{
 /// Schemas that go into themselves end here.
 const DEEPEST: usize = 8;
 
+/// Longer lists are not made up, whatever the schema wants.
+const LONGEST_LIST: u64 = 100;
+
 /// What goes into queries and paths.
 pub(super) struct Filling<'a> {
     pub(super) material: &'a Material,
@@ -73,16 +76,16 @@ impl Filling<'_> {
 
     fn list(&self, root: &Value, schema: &Value, name: &str, depth: usize) -> Value {
         let Some(items) = schema.get("items") else { return Value::Array(Vec::new()) };
-        let limit = |key: &str| schema.get(key).and_then(Value::as_u64);
-        let most = limit("maxItems").unwrap_or(3).max(limit("minItems").unwrap_or(0)) as usize;
+        let limit =
+            |key: &str| schema.get(key).and_then(Value::as_u64).map(|items| items.min(LONGEST_LIST) as usize);
+        let least = limit("minItems").unwrap_or(0);
+        let most = limit("maxItems").unwrap_or(3).max(least);
         if kind(items) != "string" || items.get("enum").is_some() || is_one_of(name, &PATH_ARGUMENTS) {
             let item = self.value(root, items, name, depth + 1);
-            return Value::Array(
-                std::iter::repeat_n(item, most.min(limit("minItems").unwrap_or(1).max(1) as usize)).collect(),
-            );
+            return Value::Array(std::iter::repeat_n(item, least.max(1).min(most)).collect());
         }
         let about = about(schema, name);
-        let sentences = self.sentences(&about).into_iter().take(most.max(1)).map(Value::from);
+        let sentences = self.sentences(&about).into_iter().take(most).map(Value::from);
         Value::Array(sentences.collect())
     }
 

@@ -88,7 +88,7 @@ impl Paragraph {
             let sentence = text[start..end].trim();
             let line = starts.iter().rev().find(|(begin, _)| *begin <= start).and_then(|(_, number)| *number);
             start = end + (text[end..].len() - text[end..].trim_start().len());
-            let sentence = sentence.trim_start_matches(['-', '*', '+', '•', '|', '>', ' ']);
+            let sentence = without_marker(sentence);
             if !sentence.chars().any(char::is_alphanumeric) {
                 continue;
             }
@@ -100,6 +100,16 @@ impl Paragraph {
             });
         }
     }
+}
+
+/// The text of a list item, a quotation or a table row, without what marks it as one.
+fn without_marker(mut text: &str) -> &str {
+    while let Some(rest) =
+        ["- ", "* ", "+ ", "• ", "> ", "| "].iter().find_map(|mark| text.strip_prefix(mark))
+    {
+        text = rest.trim_start();
+    }
+    text.strip_suffix(" |").unwrap_or(text)
 }
 
 /// Where sentences end: after `.`, `!` or `?` before a space and no small letter, and after their full-width
@@ -158,7 +168,7 @@ mod tests {
     #[test]
     fn sentences_go_over_wrapped_lines_and_keep_the_line_they_begin_in() {
         let text = "# The pump\n\nThe pump was built in 1987 by a small company in the\nnorth. It weighs 1.5 t, e.g. \
-                    as much as\na car.\nColour: blue\n- first item. Of two\n- second item\n";
+                    as much as\na car.\nColour: blue\n- first item. Of two\n- **second** item\n| a | b |\n";
         assert_eq!(
             split(text),
             pairs(&[
@@ -168,7 +178,8 @@ mod tests {
                 ("Colour: blue", "a.md:6"),
                 ("first item.", "a.md:7"),
                 ("Of two", "a.md:7"),
-                ("second item", "a.md:8"),
+                ("**second** item", "a.md:8"),
+                ("a | b", "a.md:9"),
             ])
         );
     }

@@ -1,8 +1,9 @@
 //! What to do next: search, read, list, or answer.
 
-use cepa_core::{ModelRequest, ToolChoiceMode, ToolSchema};
-use serde_json::Value;
 use std::sync::Arc;
+
+use cepa_core::{GENERATE_STRUCTURED_OUTPUT, ModelRequest, ToolChoiceMode, ToolSchema};
+use serde_json::Value;
 
 use super::{
     answer,
@@ -58,7 +59,10 @@ pub(super) fn next_step(request: &ModelRequest, material: &Material, sentences: 
             }
             calls => calls,
         },
-        _ => planner.calls(),
+        _ => match planner.calls() {
+            calls if calls.is_empty() => planner.structured_output(&offered).into_iter().collect(),
+            calls => calls,
+        },
     };
     if calls.is_empty() { Step::Answer(answer::compose(material, sentences)) } else { Step::Call(calls) }
 }
@@ -159,6 +163,13 @@ impl<'a> Planner<'a> {
         let paths = paths.iter().filter(|path| !self.material.was_called(name, argument, path));
         let at_once = FILES_AT_ONCE.min(most.saturating_sub(done));
         paths.take(at_once).map(|path| self.call(read, argument, path)).collect()
+    }
+
+    /// The answer as the object that the caller wants, where one is wanted and was not given yet.
+    fn structured_output(&self, offered: &[&ToolSchema]) -> Option<Call> {
+        let tool = offered.iter().find(|tool| **tool.name() == *GENERATE_STRUCTURED_OUTPUT)?;
+        let tried = self.material.calls.iter().any(|call| call.tool == GENERATE_STRUCTURED_OUTPUT);
+        (!tried).then(|| self.forced(tool))
     }
 
     /// Reads the files that the question itself names.

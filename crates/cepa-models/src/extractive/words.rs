@@ -5,7 +5,7 @@ use std::{collections::HashSet, sync::LazyLock};
 /// Words that say nothing about what is asked.
 static STOP_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     "a about after all also am an and any are as at be been before but by can could did do does \
-    doing each ever far few find for from get give had has have having he her here his how i if in into is it its \
+    doing each ever far few find for from get give had happen happens has have having he her here his how i if in into is it its \
     just know let like long look many may me more most much must my need no not of off often on once only or other \
     our out over per please s say says shall she should show so some such t tell than that the their them then there \
     these they this those through to too under up us use very want was way we were what when where which while who \

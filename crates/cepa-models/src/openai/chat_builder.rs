@@ -56,7 +56,8 @@ impl OpenAiChatBuilder {
 
     connection_setters!();
 
-    /// Parameters for all requests; those of a request go before them.
+    /// Parameters for all requests; those of a request go before them. OpenAI's reasoning models take no
+    /// `max_tokens`: put `max_completion_tokens` into [`ModelOptions::extra`] for them.
     pub fn options(mut self, options: ModelOptions) -> Self {
         self.options = options;
         self

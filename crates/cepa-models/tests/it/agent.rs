@@ -75,4 +75,10 @@ async fn an_agent_without_a_server_answers_from_files() {
     assert!(usage.input_tokens > 0 && usage.output_tokens > 0);
     let message = agent.reply("When was it painted, the shed?").await.unwrap();
     assert!(message.text().unwrap().contains("painted in May"), "{message:?}");
+
+    let schema =
+        json!({"type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]});
+    let message = agent.reply("Where does the spare key of the shed hang?").schema(schema).await.unwrap();
+    let place = &message.structured_output.unwrap()["place"];
+    assert_eq!(place, "The spare key of the shed hangs behind the door.");
 }

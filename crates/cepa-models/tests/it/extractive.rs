@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use cepa_core::{
-    ChatResponse, ContentBlock, HintBlock, ModelRequest, Msg, Purpose, ToolChoice, ToolResultBlock,
-    ToolResultState, ToolSchema, generate,
+    ChatResponse, ContentBlock, GENERATE_STRUCTURED_OUTPUT, HintBlock, ModelRequest, Msg, Purpose,
+    ToolChoice, ToolResultBlock, ToolResultState, ToolSchema, generate,
 };
 use cepa_models::ExtractiveModel;
 use serde_json::{Value, json};
@@ -215,15 +215,20 @@ async fn structured_output_is_filled_with_sentences() {
         "properties": {"answer": {"type": "string"}, "weight": {"type": "number"}},
         "required": ["answer", "weight"],
     });
-    let tool = ToolSchema::new("generate_structured_output", "Gives the final answer.", parameters);
+    let tool = ToolSchema::new(GENERATE_STRUCTURED_OUTPUT, "Gives the final answer.", parameters);
     let request = ModelRequest::new([
         Msg::user("user", "The weight of the X100 is 12.5 kg. It is red."),
         Msg::user("user", "What is the weight of the X100?"),
     ])
-    .with_tools([search(), tool])
-    .with_tool_choice(ToolChoice::tool("generate_structured_output"));
-    let (_, input) = first_call(&once(request).await);
-    assert_eq!(input, json!({"answer": "The weight of the X100 is 12.5 kg.", "weight": 12.5}));
+    .with_tools([tool, search()]);
+    let forced = request.clone().with_tool_choice(ToolChoice::tool(GENERATE_STRUCTURED_OUTPUT));
+    let unforced = ToolChoice::auto().with_tools([GENERATE_STRUCTURED_OUTPUT]);
+    for request in [forced, request.clone().with_tool_choice(unforced)] {
+        let (name, input) = first_call(&once(request).await);
+        assert_eq!(name, GENERATE_STRUCTURED_OUTPUT);
+        assert_eq!(input, json!({"answer": "The weight of the X100 is 12.5 kg.", "weight": 12.5}));
+    }
+    assert_eq!(first_call(&once(request).await).0, "search_files", "it looks before it answers");
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
 use cepa_core::{HintBlock, Source, TextBlock, ThinkingBlock, ToolResultState};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
@@ -132,4 +133,46 @@ fn names_are_sent_when_asked_for_and_possible() {
     let wire = wire(messages, &Style { names: true, ..style() });
     assert_eq!(wire[0]["name"], "alice");
     assert_eq!(wire[1].get("name"), None);
+}
+
+/// Any blocks in any order, with few ids, so that they repeat and go missing.
+fn any_block() -> impl Strategy<Value = ContentBlock> {
+    let id = prop_oneof![Just("a"), Just("b"), Just("c")];
+    let input = prop_oneof![Just("{}"), Just("{\"x\": 1}"), Just("{\"x\""), Just("")];
+    prop_oneof![
+        "[a-z]{0,3}".prop_map(|said| text(&said)),
+        "[a-z]{0,3}".prop_map(|said| hint(&said)),
+        Just(ThinkingBlock::new("hm").into()),
+        (id.clone(), input).prop_map(|(id, input)| call(id, input)),
+        (id, "[a-z]{0,3}").prop_map(|(id, output)| result(id, output)),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn calls_and_results_are_paired_whatever_comes(
+        replies in prop::collection::vec(prop::collection::vec(any_block(), 0..12), 0..4),
+        thinking in any::<bool>(),
+    ) {
+        let calls: usize = replies.iter().flatten().filter(|block| block.as_tool_call().is_some()).count();
+        let messages = replies.into_iter().map(|blocks| Msg::assistant("bot", blocks)).collect();
+        let wire = wire(messages, &Style { thinking, ..style() });
+        let mut wire = wire.as_array().unwrap().iter();
+        let mut answered = 0;
+        while let Some(message) = wire.next() {
+            let role = message["role"].as_str().unwrap();
+            prop_assert_ne!(role, "tool", "a result without its call");
+            let called = message.get("tool_calls").and_then(Value::as_array);
+            prop_assert!(called.is_some() || message["content"].is_string(), "nothing said: {}", message);
+            for call in called.into_iter().flatten() {
+                let arguments = call["function"]["arguments"].as_str().unwrap();
+                prop_assert!(is_object(arguments), "{}", arguments);
+                let result = wire.next().expect("a result for each call");
+                prop_assert_eq!(&result["role"], "tool");
+                prop_assert_eq!(&result["tool_call_id"], &call["id"]);
+                answered += 1;
+            }
+        }
+        prop_assert_eq!(answered, calls);
+    }
 }
