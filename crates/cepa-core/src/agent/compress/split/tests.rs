@@ -1,0 +1,1 @@
+//! Cutting, tried on generated conversations.
