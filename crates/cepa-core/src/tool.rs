@@ -28,7 +28,7 @@ pub use self::{
 };
 pub(crate) use self::{
     chunk::ToolFold,
-    input::Validator,
+    input::{Validator, read_object},
     run::run_tool,
     toolkit::{Entry, ToolkitBuilder},
 };
