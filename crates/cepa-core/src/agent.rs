@@ -12,6 +12,7 @@ mod block_events;
 mod builder;
 mod call;
 mod cancel;
+mod clock;
 mod closing;
 mod compress;
 mod config;
