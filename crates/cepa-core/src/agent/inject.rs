@@ -7,7 +7,7 @@
 mod known;
 mod repeated;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -17,7 +17,8 @@ use super::{builder::BuildError, clock, config::InjectionConfig, context, emit::
 use crate::{
     error::Result,
     event::EventKind,
-    message::{ContentBlock, HintBlock},
+    message::{ContentBlock, HintBlock, Msg},
+    model::ToolSchema,
     state::{AgentState, Task, TaskState},
     texts::{self, fill},
 };
@@ -129,7 +130,8 @@ impl ReplyScope {
     }
 }
 
-type Request = (Vec<std::sync::Arc<crate::message::Msg>>, std::sync::Arc<[crate::model::ToolSchema]>);
+/// Messages and tools, as the model would get them now.
+type Request = (Vec<Arc<Msg>>, Arc<[ToolSchema]>);
 
 /// How many tasks are not done.
 struct OpenTasks {

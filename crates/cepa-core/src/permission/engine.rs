@@ -66,6 +66,7 @@ impl Call<'_> {
             PermissionBehavior::Ask | PermissionBehavior::Passthrough => PermissionDecision {
                 behavior: PermissionBehavior::Deny,
                 message: self.text(texts::PERMISSION_DENIED_DONT_ASK),
+                decision_reason: decision.decision_reason.or(Some(decision.message)),
                 bypass_immune: false,
                 ..decision
             },

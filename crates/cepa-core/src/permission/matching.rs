@@ -13,13 +13,19 @@
 /// assert!(RuleMatch::exact(None, "anything"));
 /// ```
 ///
-/// A tool that writes files:
+/// A tool that writes files has this in its `impl Tool`:
 ///
-/// ```ignore
+/// ```
+/// # use cepa_core::{RuleMatch, serde_json::{Map, Value, json}};
+/// # struct Write;
+/// # impl Write {
 /// fn match_rule(&self, rule_content: Option<&str>, input: &Map<String, Value>) -> bool {
 ///     let path = input.get("file_path").and_then(Value::as_str);
-///     rule_content.is_none() || path.is_some_and(|path| RuleMatch::glob(rule_content, path))
+///     RuleMatch::glob(rule_content, path.unwrap_or_default())
 /// }
+/// # }
+/// # let input = json!({"file_path": "src/a.rs"}).as_object().unwrap().clone();
+/// # assert!(Write.match_rule(Some("src/*"), &input) && !Write.match_rule(Some("tests/*"), &input));
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub enum RuleMatch {}
