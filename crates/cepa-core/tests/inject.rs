@@ -1,4 +1,5 @@
 //! What the model is told of time, tasks, its context and calls that keep failing.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail the test")]
 
 use std::sync::{Arc, LazyLock};
 

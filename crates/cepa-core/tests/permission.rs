@@ -1,4 +1,5 @@
 //! Who may call which tool: the five modes, rules, and the tool's own word.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail the test")]
 
 use std::sync::{
     Arc, LazyLock, Mutex,

@@ -1,4 +1,5 @@
 //! The tools with which an agent keeps its list of tasks, and the cache of files that were read.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail the test")]
 
 use cepa_core::{
     Agent, AgentState, InjectionConfig, PermissionContext, PermissionMode, Task, TaskState, ToolContext,

@@ -44,7 +44,7 @@ pub(super) fn read(format: &str, time: &str, zone: &str, now: Timestamp) -> Opti
     }
     let zone = TimeZone::get(zone).ok()?;
     let moments = zone.to_ambiguous_timestamp(time.to_datetime().ok()?);
-    let later = moments.clone().later().ok()?;
+    let later = moments.later().ok()?;
     if later <= now { Some(later) } else { moments.earlier().ok() }
 }
 

@@ -88,7 +88,8 @@ fn expand_home(path: &Path) -> Option<Cow<'_, Path>> {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
 
