@@ -18,6 +18,8 @@ mod config;
 mod context;
 mod definition;
 mod emit;
+#[cfg(test)]
+mod for_tests;
 mod inject;
 mod input;
 mod model_call;

@@ -150,13 +150,15 @@ impl<T> Slot<T> {
         let me = waker_id(cx.waker());
         match std::mem::replace(sending, Sending::Done(false)) {
             Sending::Done(heard) => Poll::Ready(heard),
+            Sending::Yield => yield_once(cx),
             Sending::Fresh(item) => {
                 if self.closed.load(Relaxed) {
                     drop(item);
                     return self.poll_unheard(cx);
                 }
                 let near = self.poller.load(Relaxed) == me;
-                if near {
+                // An item must not overtake one that waits in the far lane: it may be of the same emitter.
+                if near && self.far_waiting.load(Acquire) == 0 {
                     let number = self.near_placed.load(Relaxed);
                     if number == self.near_taken.load(Relaxed) {
                         self.near.store(Some(item));
@@ -219,16 +221,17 @@ impl<T> Slot<T> {
     }
 
     fn poll_unheard(&self, cx: &mut Context<'_>) -> Poll<bool> {
-        if self.note_unheard() {
-            // `sending` is `Done` already: the next poll ends it.
-            cx.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        Poll::Ready(false)
+        if self.note_unheard() { yield_once(cx) } else { Poll::Ready(false) }
     }
 }
 
-/// Names a waker by its data. Null (a waker that does nothing) gets a name that no poller ever has.
+/// Lets other tasks run. `sending` is `Done` already: the next poll ends it.
+fn yield_once(cx: &mut Context<'_>) -> Poll<bool> {
+    cx.waker().wake_by_ref();
+    Poll::Pending
+}
+
+/// Names an emitter's waker by its data. Null (all wakers that do nothing share it) gets a name that no poller has.
 fn waker_id(waker: &Waker) -> usize {
     match waker.data() as usize {
         0 => usize::MAX,
@@ -241,6 +244,8 @@ pub(crate) enum Sending<T> {
     Fresh(Box<T>),
     Near(usize),
     Far(usize),
+    /// Dropped by a shared tap, and it is time to let other tasks run.
+    Yield,
     Done(bool),
 }
 
@@ -283,7 +288,7 @@ impl<T> Reader<T> {
         if let Some(item) = self.slot.take_near() {
             return Step::Item(item);
         }
-        // The far lane gets every second turn, so that a busy near producer cannot starve it.
+        // The far lane gets every second turn, so that it cannot keep the producer from running.
         if std::mem::replace(&mut self.far_turn, false)
             && let Some(item) = self.slot.take_far()
         {
@@ -292,7 +297,7 @@ impl<T> Reader<T> {
         self.far_turn = true;
         self.register(cx.waker());
         let ended = {
-            let _polling = Polling::new(&self.slot.poller, waker_id(cx.waker()));
+            let _polling = Polling::new(&self.slot.poller, cx.waker().data() as usize);
             poll(cx)
         };
         if let Some(item) = self.slot.take_near().or_else(|| self.slot.take_far()) {
@@ -370,8 +375,9 @@ impl<T> Outlet<T> {
     pub(crate) fn emit_boxed(&self, mut item: Box<T>) -> Emit<'_, T> {
         let sending = if self.passes_taps(&mut item) {
             Sending::Fresh(item)
+        } else if self.slot.note_unheard() {
+            Sending::Yield
         } else {
-            self.slot.note_unheard();
             Sending::Done(false)
         };
         Emit { slot: &self.slot, sending }
