@@ -94,6 +94,10 @@ async fn an_emit_that_is_given_up_is_delivered_once_and_in_order() {
                     _ = cx.emit(ChatChunk::text(number.to_string())) => {}
                     () = std::future::ready(()) => {}
                 }
+                // Several wait now; what comes in the next poll must not overtake them.
+                if number % 5 == 4 {
+                    tokio::task::yield_now().await;
+                }
             }
             cx.emit(ChatChunk::text("end")).await;
             Ok(ChatResponse::streamed())
