@@ -38,7 +38,8 @@ pub use serde_json;
 pub use self::{
     agent::{
         Agent, AgentBuilder, AgentDefinition, AgentStream, BuildError, CancelToken, ContextConfig,
-        InjectionConfig, Offloader, ReactConfig, ReplyCall, ReplyScope, ReplyStream, Scratch, Waiting,
+        GENERATE_STRUCTURED_OUTPUT, InjectionConfig, Offloader, ReactConfig, ReplyCall, ReplyScope,
+        ReplyStream, Scratch, Waiting,
     },
     body::Body,
     chain::{
