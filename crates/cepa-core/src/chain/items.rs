@@ -10,7 +10,7 @@ use futures_core::Stream;
 use super::{
     BoxFuture, Cx, Hook, Running, Streams,
     next::{Attempt, poll_inner},
-    outlet::{Reader, Step},
+    reader::{Reader, Step},
 };
 use crate::error::{Error, Result};
 

@@ -14,7 +14,8 @@ use super::{
     BoxFuture, Content, Cx, Flow, Frame, Hook, Items, Outlet, Streams, Tap, TapResult,
     cx::CoreGuard,
     hook::Listed,
-    outlet::{Reader, Sending, Step},
+    reader::{Reader, Step},
+    slot::Sending,
 };
 use crate::error::{Error, Result};
 

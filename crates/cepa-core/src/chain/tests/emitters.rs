@@ -1,11 +1,14 @@
 //! Whoever emits, however it is polled: nothing is lost, nothing comes twice, nothing hangs.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::SeqCst},
+};
 
 use futures_util::{StreamExt, stream::FuturesUnordered};
 
 use super::{
-    harness::{Layers, Token, core, count_events, done, says, within},
+    harness::{Layers, Rig, Token, ask, core, count_events, done, request, says, within},
     stacks::{bare_and_streamed, runs, spawns, streams},
 };
 use crate::{
@@ -106,10 +109,42 @@ async fn an_emit_that_is_given_up_is_delivered_once_and_in_order() {
     let passes_on = on_model_call(|cx, request, next| async move { next.stream(request).forward(&cx).await });
     let expected: Vec<_> = (0..50).map(|number| number.to_string()).chain(["end".to_owned()]).collect();
     for layers in [vec![], vec![Arc::new(passes_on) as Arc<dyn Middleware>]] {
-        let (texts, response) = within(super::harness::ask(&layers, core())).await;
+        let (texts, response) = within(ask(&layers, core())).await;
         assert_eq!(texts, expected);
         response.unwrap();
     }
+}
+
+/// A producer that posts goes on without waiting for its reader, but not for ever.
+#[tokio::test]
+async fn posted_items_keep_their_order_and_are_not_without_bound() {
+    let ahead = Arc::new(AtomicUsize::new(0));
+    let posts = {
+        let ahead = ahead.clone();
+        core(move |cx: Cx<ModelCall>, _| {
+            let ahead = ahead.clone();
+            async move {
+                for number in 0..200 {
+                    cx.outlet().post(ChatChunk::text(number.to_string())).await;
+                    ahead.fetch_add(1, SeqCst);
+                }
+                cx.emit(ChatChunk::text("end")).await;
+                Ok(ChatResponse::streamed())
+            }
+        })
+    };
+    let (mut items, _) = Rig::new(&[], posts).into_stream(request());
+    let mut texts: Vec<String> = Vec::new();
+    while let Some(chunk) = within(items.next()).await {
+        texts.extend(chunk.texts().map(str::to_owned));
+        let ahead = ahead.load(SeqCst).saturating_sub(texts.len());
+        assert!(ahead < 100, "{ahead} ahead of the reader");
+        if texts.len() == 1 {
+            assert!(ahead > 1, "it waited for its reader");
+        }
+    }
+    let expected: Vec<_> = (0..200).map(|number| number.to_string()).chain(["end".to_owned()]).collect();
+    assert_eq!(texts, expected);
 }
 
 #[tokio::test]
@@ -197,7 +232,7 @@ fn an_executor_of_another_make() {
     for layers in [vec![], vec![streams(), runs()]] {
         let token = Token::new();
         let three = core(emitting(|cx, token| async move { emit_times(&cx, &token, 3).await }, token));
-        let (mut items, _) = super::harness::Rig::new(&layers, three).into_stream(ReplyInput::default());
+        let (mut items, _) = Rig::new(&layers, three).into_stream(ReplyInput::default());
         let mut count = pin!(async {
             let mut count = 0;
             while items.next().await.is_some() {
@@ -220,8 +255,7 @@ fn an_executor_of_another_make() {
 #[test]
 fn a_reader_that_is_polled_once_at_a_time() {
     use futures_util::FutureExt;
-    let (mut items, _) =
-        super::harness::Rig::new(&[], says(["a", "b"])).into_stream(super::harness::request());
+    let (mut items, _) = Rig::new(&[], says(["a", "b"])).into_stream(request());
     let mut texts = Vec::new();
     while let Some(Some(chunk)) = items.next().now_or_never() {
         texts.extend(chunk.texts().map(str::to_owned));
