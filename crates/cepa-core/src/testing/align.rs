@@ -6,7 +6,7 @@ pub(super) enum Step {
     /// Both fit.
     Fits { event: usize },
     /// An event that "anything" stands for.
-    Covered,
+    Covered { event: usize },
     /// An expectation without its event.
     Missing { expected: usize },
     /// An event that nothing expects.
@@ -43,7 +43,7 @@ pub(super) fn align(
         let right = (a < events).then(|| costs[e][a + 1]);
         if e < expected && anything(e) {
             if right == Some(cost) {
-                steps.push(Step::Covered);
+                steps.push(Step::Covered { event: a });
                 a += 1;
             } else {
                 e += 1;
@@ -93,6 +93,6 @@ mod tests {
         let replaced =
             [Fits { event: 0 }, Missing { expected: 1 }, Unexpected { event: 1 }, Fits { event: 2 }];
         assert_eq!(compare("abc", "axc"), replaced);
-        assert_eq!(compare("a*c", "ab"), [Fits { event: 0 }, Covered, Missing { expected: 2 }]);
+        assert_eq!(compare("a*c", "ab"), [Fits { event: 0 }, Covered { event: 1 }, Missing { expected: 2 }]);
     }
 }

@@ -33,7 +33,7 @@ use crate::{
 ///
 /// let difference = log.difference(["REPLY_START Saturday", "..."]).unwrap();
 /// assert!(difference.contains("- REPLY_START Saturday"));
-/// assert!(difference.contains("+ REPLY_START Friday"));
+/// assert!(difference.contains(". REPLY_START Friday"));
 ///
 /// assert_eq!(log.into_outcome()?.text().as_deref(), Some("Hello"));
 /// # Ok(()) }
@@ -107,7 +107,7 @@ impl EventLog {
     }
 
     /// What is not as expected: all lines, `-` before an expectation that is missing, `+` before an event that is not
-    /// expected. `None` if everything is.
+    /// expected, `.` before one that `...` stands for. `None` if everything is as expected.
     #[must_use]
     pub fn difference<E: Into<Expected>>(&self, expected: impl IntoIterator<Item = E>) -> Option<String> {
         let expected: Vec<Expected> = expected.into_iter().map(Into::into).collect();
@@ -122,13 +122,13 @@ impl EventLog {
         if !steps.iter().any(is_wrong) {
             return None;
         }
-        let mut shown = String::from("the events are not as expected (- is missing, + is not expected):\n");
-        let covered = |step: &Step| *step == Step::Covered;
-        for run in steps.chunk_by(|a, b| covered(a) && covered(b)) {
+        let mut shown =
+            String::from("the events are not as expected (- is missing, + is not expected, . is any):\n");
+        for step in steps {
             // Writing to a string cannot fail.
-            let _ = match run[0] {
+            let _ = match step {
                 Step::Fits { event } => writeln!(shown, "    {}", lines[event]),
-                Step::Covered => writeln!(shown, "    ... ({} events)", run.len()),
+                Step::Covered { event } => writeln!(shown, "  . {}", lines[event]),
                 Step::Missing { expected: e } => writeln!(shown, "  - {}", expected[e]),
                 Step::Unexpected { event } => writeln!(shown, "  + {}", lines[event]),
             };
