@@ -55,14 +55,14 @@ impl fmt::Display for EventLine {
             write_value(f, value)?;
         }
         for (name, value) in &self.fields {
-            let tells = !matches!(name.as_str(), "id" | "created_at" | "type")
-                && Some(name.as_str()) != main
-                && !is_empty(value)
-                && !(name.ends_with("_id") && value.as_str().is_some_and(is_generated));
-            if tells {
-                write!(f, " {name}=")?;
-                write_value(f, value)?;
+            let shown_already =
+                matches!(name.as_str(), "id" | "created_at" | "type") || Some(name.as_str()) == main;
+            let made_up = name.ends_with("_id") && value.as_str().is_some_and(is_generated);
+            if shown_already || made_up || is_empty(value) {
+                continue;
             }
+            write!(f, " {name}=")?;
+            write_value(f, value)?;
         }
         Ok(())
     }

@@ -92,7 +92,10 @@ impl Wanted {
         match (self, value) {
             (Self::Value(wanted), value) => wanted == value,
             (Self::Word(wanted), Value::String(text)) => wanted == text,
-            (Self::Word(wanted), value) => *wanted == value.to_string(),
+            (Self::Word(wanted), value) => {
+                let text = value.to_string();
+                *wanted == text
+            }
         }
     }
 }
@@ -169,9 +172,9 @@ impl fmt::Display for Expected {
         for (name, wanted) in fields {
             let is_main = main_field(event_type) == Some(name);
             if is_main {
-                f.write_str(" ")?
+                f.write_str(" ")?;
             } else {
-                write!(f, " {name}=")?
+                write!(f, " {name}=")?;
             }
             match wanted {
                 Wanted::Value(value) => write_value(f, value)?,
