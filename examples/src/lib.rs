@@ -1,1 +1,3 @@
-//! Runnable programs, one folder each: `cargo run --example quickstart`.
+//! Runnable programs that use Cepa, one folder each.
+//!
+//! `cargo run --example quickstart`

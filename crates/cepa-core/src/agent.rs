@@ -47,6 +47,7 @@ pub use self::{
     onion::Onion,
     scope::ReplyScope,
     scratch::Scratch,
+    structured::GENERATE_STRUCTURED_OUTPUT,
 };
 use self::{definition::Definition, scope::ClosesReply, scratch::TypedContext, session::Session};
 use crate::{

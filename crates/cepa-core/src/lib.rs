@@ -38,7 +38,8 @@ pub use serde_json;
 pub use self::{
     agent::{
         Agent, AgentBuilder, AgentDefinition, AgentStream, BuildError, CancelToken, ContextConfig,
-        InjectionConfig, Offloader, ReactConfig, ReplyCall, ReplyScope, ReplyStream, Scratch, Waiting,
+        GENERATE_STRUCTURED_OUTPUT, InjectionConfig, Offloader, ReactConfig, ReplyCall, ReplyScope,
+        ReplyStream, Scratch, Waiting,
     },
     body::Body,
     chain::{
@@ -70,7 +71,7 @@ pub use self::{
     },
     permission::{
         AdditionalWorkingDirectory, PermissionBehavior, PermissionContext, PermissionDecision,
-        PermissionMode, PermissionRule,
+        PermissionMode, PermissionRule, RuleMatch, is_within_working_directories,
     },
     shared::IntoShared,
     state::{
@@ -80,6 +81,6 @@ pub use self::{
     time::Timestamp,
     tool::{
         ActingInput, SchemaTool, Tool, ToolCallInput, ToolChunk, ToolCx, ToolError, ToolGroup,
-        ToolMiddleware, ToolResponse, Toolkit, ToolkitError, on_tool_call,
+        ToolMiddleware, ToolResponse, Toolkit, ToolkitError, on_tool_call, task_tools,
     },
 };

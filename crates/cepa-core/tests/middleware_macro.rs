@@ -27,7 +27,7 @@ impl Middleware for Plain {
     #[cfg(any())]
     async fn on_model_call(&self, nothing: Here) -> That<Compiles> {}
 
-    #[cfg(all())]
+    #[cfg(not(any()))]
     async fn on_system_prompt(self: Arc<Self>, _cx: Cx<SystemPrompt>, prompt: String) -> Result<String> {
         Ok(prompt)
     }

@@ -1,4 +1,5 @@
 //! What the compiler says to those who write something that cannot be.
+#![cfg(feature = "macros")]
 
 #[test]
 fn messages() {

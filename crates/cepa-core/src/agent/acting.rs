@@ -88,6 +88,7 @@ impl ReplyScope {
         batch: &[ToolCallBlock],
     ) -> Result<Vec<Outcome>> {
         let offered = Offered::default();
+        let events = &events.side_by_side();
         let runs = batch.iter().map(|call| self.run_call(events, call, Some(&offered)));
         let (mut outcomes, mut errors) = (Vec::with_capacity(batch.len()), Vec::new());
         for result in join_all(runs).await {
@@ -335,7 +336,7 @@ impl Core<Acting> for RunOne {
                 Ok(resolved) => resolved,
                 Err(message) => return Ok(ToolResponse::error(message)),
             };
-            if let Some(denied) = scope.denial(&*entry.tool, &input).await? {
+            if let Some(denied) = scope.denial(&*entry.tool, &input, call.name != self.call.name).await? {
                 return Ok(ToolResponse::text(denied.message).with_state(ToolResultState::Denied));
             }
             run_tool(&entry, input, Some(scope.clone()), cx.outlet().clone()).await

@@ -8,22 +8,34 @@ use crate::{
 };
 
 /// Where the events of one reply go, with the id they carry.
+#[derive(Clone)]
 pub(super) struct Events {
     out: Outlet<AgentEvent>,
     pub(super) reply_id: Id,
+    /// Several calls send at once: each goes on without waiting for its events to be read.
+    side_by_side: bool,
 }
 
 impl Events {
     pub(super) fn new<H: Streams<Item = AgentEvent>>(cx: &Cx<H>, reply_id: Id) -> Self {
-        Self { out: cx.outlet().clone(), reply_id }
+        Self { out: cx.outlet().clone(), reply_id, side_by_side: false }
+    }
+
+    /// The same, for calls that run side by side.
+    pub(super) fn side_by_side(&self) -> Self {
+        Self { side_by_side: true, ..self.clone() }
     }
 
     pub(super) async fn emit(&self, kind: EventKind) {
-        self.out.emit(AgentEvent::new(kind)).await;
+        self.emit_event(AgentEvent::new(kind)).await;
     }
 
     pub(super) async fn emit_event(&self, event: AgentEvent) {
-        self.out.emit(event).await;
+        if self.side_by_side {
+            self.out.post(event).await;
+        } else {
+            self.out.emit(event).await;
+        }
     }
 
     pub(super) fn id(&self) -> Id {

@@ -139,7 +139,8 @@ impl ReplyScope {
     }
 
     fn allow(&self, call: &ToolCallBlock, answer: &ConfirmResult) -> Result<()> {
-        let edited = call.name != answer.tool_call.name || call.input != answer.tool_call.input;
+        let renamed = call.name != answer.tool_call.name;
+        let edited = renamed || call.input != answer.tool_call.input;
         let mut state = self.state()?;
         context::update_call(&mut state, &call.id, |call| {
             call.state = ToolCallState::Allowed;
@@ -152,7 +153,7 @@ impl ReplyScope {
         drop(state);
         if edited {
             // What will really run was not what was asked about: it is checked again.
-            self.run_state().edited.push(call.id.clone());
+            self.run_state().edited.push((call.id.clone(), renamed));
         }
         Ok(())
     }

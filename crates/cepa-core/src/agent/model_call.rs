@@ -91,8 +91,12 @@ impl<H: AgentHook> Cx<H> {
 }
 
 impl Cx<crate::chain::Reasoning> {
-    /// Ends the layer's round with a jump: see [`Jump`](crate::Jump).
-    pub(crate) fn jump(&self, jump: crate::middleware::Jump, message: Option<Msg>) -> Result<Option<Msg>> {
+    /// What a layer returns instead of its round's message to have the loop go on elsewhere: see
+    /// [`Jump`](crate::Jump).
+    ///
+    /// # Errors
+    /// None today.
+    pub fn jump(&self, jump: crate::middleware::Jump, message: Option<Msg>) -> Result<Option<Msg>> {
         use crate::middleware::Jump;
         match jump {
             Jump::Continue => Ok(message),

@@ -27,6 +27,13 @@ pub(super) enum Action {
 const SOURCE_STRUCTURED: &str = r#"{"label": "System", "sublabel": "Structured Output Requirement"}"#;
 const SOURCE_MAX_ITERS: &str = r#"{"label": "System", "sublabel": "Max Iterations Reached"}"#;
 
+/// The structured output and nothing else; the other tools stay offered, so that a server's prompt cache holds.
+fn forced_choice() -> ToolChoice {
+    let mut choice = ToolChoice::tool(GENERATE_STRUCTURED_OUTPUT);
+    choice.tools = None;
+    choice
+}
+
 impl ReplyScope {
     /// Decides the next step. `answer` is the last round's message, if it may be the last one.
     pub(super) fn next_action(&self, state: &AgentState, answer: Option<Msg>) -> Action {
@@ -62,23 +69,24 @@ impl ReplyScope {
     fn structured_output_owed(&self, state: &AgentState) -> Action {
         let react = &self.definition.react;
         let rounds = state.reply_context.cur_iter;
-        if rounds >= react.max_iters.saturating_add(react.structured_output_grace_iters) {
+        let max = self.max_iters();
+        if rounds >= max.saturating_add(react.structured_output_grace_iters) {
             return self.end(
                 self.message(state, texts::MSG_MAX_ITERS_EXCEEDED, None),
                 ReplyFinishedReason::ExceedMaxIters,
             );
         }
-        let forced = rounds >= react.max_iters;
+        let forced = rounds >= max;
         let text = if forced { texts::HINT_STRUCTURED_OUTPUT_FORCED } else { texts::HINT_STRUCTURED_OUTPUT };
         let blocks = TextOrBlocks::Blocks(vec![OutputBlock::Text(TextBlock::new(text))]);
         Action::Reason {
             hint: Some(HintBlock::new(blocks).with_source(SOURCE_STRUCTURED)),
-            tool_choice: forced.then(|| ToolChoice::tool(GENERATE_STRUCTURED_OUTPUT)),
+            tool_choice: forced.then(forced_choice),
         }
     }
 
     fn plain_reply(&self, state: &AgentState, answer: Option<Msg>) -> Action {
-        let (rounds, max) = (state.reply_context.cur_iter, self.definition.react.max_iters);
+        let (rounds, max) = (state.reply_context.cur_iter, self.max_iters());
         if let Some(answer) = answer {
             let reason = if rounds > max {
                 ReplyFinishedReason::ExceedMaxIters

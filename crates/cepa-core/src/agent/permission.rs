@@ -27,8 +27,15 @@ impl Core<CheckPermission> for ReplyScope {
                 return self.decide(&*tool, &input).await;
             }
             // A person has allowed it. What was changed on that occasion is checked again, but nobody is asked twice.
-            let edited = self.run_state().edited.contains(&tool_call.id);
-            if edited && let Some(denied) = self.denial(&*tool, &input).await? {
+            let edited = self
+                .run_state()
+                .edited
+                .iter()
+                .find(|(id, _)| *id == tool_call.id)
+                .map(|(_, renamed)| *renamed);
+            if let Some(renamed) = edited
+                && let Some(denied) = self.denial(&*tool, &input, renamed).await?
+            {
                 return Ok(denied);
             }
             Ok(PermissionDecision::allow(texts::PERMISSION_CONFIRMED))
@@ -43,16 +50,21 @@ impl ReplyScope {
         Ok(Call { tool, input, context: &context }.decide().await)
     }
 
-    /// The refusal of a call that nobody is asked about any more, if it is refused.
+    /// The refusal of a call that nobody is asked about any more, if it is refused: by a deny rule, or by the tool
+    /// itself where it is another one than was asked about.
     pub(super) async fn denial(
         &self,
         tool: &dyn Tool,
         input: &Map<String, Value>,
+        renamed: bool,
     ) -> Result<Option<PermissionDecision>> {
         let context = self.state()?.permission_context.clone();
         let call = Call { tool, input, context: &context };
         if let Some(denied) = call.denied_by_rule() {
             return Ok(Some(denied));
+        }
+        if !renamed {
+            return Ok(None);
         }
         let own = tool.check_permissions(input, &context).await;
         Ok(Some(own).filter(|own| own.behavior == PermissionBehavior::Deny))

@@ -49,6 +49,9 @@ impl ReplyScope {
         let chain = self.chain::<Reasoning>(events.outlet().clone(), ReasoningInput::new(tool_choice));
         let frame = chain.frame.clone();
         let answer = chain.or_interrupt(self).await.ok_or(Stop::Interrupted)??;
+        if self.run_state().cut_off {
+            return Err(Stop::Interrupted);
+        }
         if let Some(answer) = &answer
             && !frame.core_was_entered()
         {
@@ -140,7 +143,7 @@ impl ReplyScope {
             return Ok(None);
         }
         let state = self.state()?;
-        let over = state.reply_context.cur_iter >= self.definition.react.max_iters;
+        let over = state.reply_context.cur_iter >= self.max_iters();
         let text = if over { texts::MSG_MAX_ITERS_EXCEEDED } else { texts::MSG_ENDED_EARLY };
         Ok(Some(self.words_of_round(&state, text)))
     }
@@ -233,6 +236,9 @@ impl ReplyScope {
             }
         }
         drop(request);
+        if answer.response.finished_reason == FinishedReason::Interrupted {
+            self.run_state().cut_off = true;
+        }
         let usage = answer.usage();
         let Answer { blocks, response } = answer;
         let is_last = response.finished_reason == FinishedReason::Completed

@@ -59,8 +59,12 @@ pub(super) struct RunState {
     pub(super) offered: Option<Offered>,
     /// Calls whose `TOOL_RESULT_START` was sent in this run.
     pub(super) started: Vec<Id>,
-    /// Calls that a person allowed in another form than was asked about.
-    pub(super) edited: Vec<Id>,
+    /// Calls that a person allowed in another form than was asked about, and whether they name another tool.
+    pub(super) edited: Vec<(Id, bool)>,
+    /// Rounds that layers have added to the limit.
+    pub(super) extra_iters: u32,
+    /// A model call was cut off by an interrupt.
+    pub(super) cut_off: bool,
     /// The tool that takes the structured output, while one is asked for.
     pub(super) structured: Option<Arc<Entry>>,
     /// A layer asked to end the reply.
@@ -212,6 +216,17 @@ impl ReplyScope {
         let frame = Frame::new(self.clone(), core, self.definition.layers::<H>().clone());
         let items = Next::root(frame.clone(), Outlet::unheard(None)).stream(input);
         (frame, items)
+    }
+
+    /// How many rounds the reply may have.
+    pub(super) fn max_iters(&self) -> u32 {
+        self.definition.react.max_iters.saturating_add(self.run_state().extra_iters)
+    }
+
+    /// Gives the reply more rounds.
+    pub(crate) fn add_max_iters(&self, rounds: u32) {
+        let mut run = self.run_state();
+        run.extra_iters = run.extra_iters.saturating_add(rounds);
     }
 
     /// Ends the reply after the round that runs.

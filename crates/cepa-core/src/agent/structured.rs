@@ -13,8 +13,8 @@ use crate::{
     tool::{Entry, Tool, ToolCx, ToolError, ToolResponse, Validator},
 };
 
-/// Its name, which is AgentScope's.
-pub(super) const GENERATE_STRUCTURED_OUTPUT: &str = "GenerateStructuredOutput";
+/// The name of the tool that takes a reply's structured output, which is AgentScope's.
+pub const GENERATE_STRUCTURED_OUTPUT: &str = "GenerateStructuredOutput";
 
 /// Takes the structured output of one reply.
 #[derive(Debug)]

@@ -176,6 +176,11 @@ impl<H: AgentHook> Cx<H> {
         self.scope().is_interrupted()
     }
 
+    /// Gives the reply at hand more rounds than the agent's limit, in this call of it.
+    pub fn add_max_iters(&self, rounds: u32) {
+        self.scope().add_max_iters(rounds);
+    }
+
     /// The session's state, locked. The guard cannot be held across an `await`: that does not compile.
     ///
     /// # Errors

@@ -28,6 +28,9 @@ use super::tap::{Flow, Tap};
 /// After so many items that nobody took, an emitter lets other tasks run once.
 const UNHEARD_PER_YIELD: usize = 64;
 
+/// So many items may wait before a producer that does not wait for each has to.
+const MAX_POSTED: usize = 64;
+
 /// One place where items change hands.
 pub(crate) struct Slot<T> {
     near: AtomicCell<Option<Box<T>>>,
@@ -158,7 +161,8 @@ impl<T> Slot<T> {
                 let near = self.poller.load(Relaxed) == me;
                 if near {
                     let number = self.near_placed.load(Relaxed);
-                    if number == self.near_taken.load(Relaxed) {
+                    // What waits in the far lane was sent before.
+                    if number == self.near_taken.load(Relaxed) && self.far_waiting.load(Acquire) == 0 {
                         self.near.store(Some(item));
                         self.near_placed.store(number + 1, Relaxed);
                         *sending = Sending::Near(number);
@@ -216,6 +220,28 @@ impl<T> Slot<T> {
         }
         *sending = Sending::Far(number);
         Poll::Pending
+    }
+
+    /// One poll of a producer that does not wait: always in the far lane, so that its items stay in order.
+    fn poll_post(&self, sending: &mut Sending<T>, cx: &mut Context<'_>) -> Poll<()> {
+        if !matches!(sending, Sending::Fresh(_)) {
+            return self.poll_emit(sending, cx).map(|_| ());
+        }
+        if let Sending::Fresh(item) = std::mem::replace(sending, Sending::Done(false)) {
+            let polled = if self.closed.load(Relaxed) {
+                drop(item);
+                self.poll_unheard(cx)
+            } else {
+                let near = self.poller.load(Relaxed) == waker_id(cx.waker());
+                self.place_far(item, near, sending, cx)
+            };
+            match sending {
+                Sending::Done(_) => return polled.map(|_| ()),
+                _ if self.far_waiting.load(Acquire) < MAX_POSTED => return Poll::Ready(()),
+                _ => return Poll::Pending,
+            }
+        }
+        Poll::Ready(())
     }
 
     fn poll_unheard(&self, cx: &mut Context<'_>) -> Poll<bool> {
@@ -377,6 +403,13 @@ impl<T> Outlet<T> {
         Emit { slot: &self.slot, sending }
     }
 
+    /// Sends one item outward without waiting until it was taken, as long as not too many wait already. For one of
+    /// several producers in the same task: it goes on where it would go on if it were alone.
+    pub(crate) fn post(&self, item: T) -> Post<'_, T> {
+        let Emit { slot, sending } = self.emit(item);
+        Post { slot, sending }
+    }
+
     /// Runs the shared taps, innermost first.
     #[inline]
     pub(crate) fn passes_taps(&self, item: &mut T) -> bool {
@@ -412,6 +445,24 @@ impl<T> Future for Emit<'_, T> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<bool> {
         let slot = self.slot;
         slot.poll_emit(&mut self.sending, cx)
+    }
+}
+
+/// An item that is not waited for. See [`Outlet::post`].
+#[must_use = "an item goes out only when this is awaited"]
+pub(crate) struct Post<'a, T> {
+    slot: &'a Slot<T>,
+    sending: Sending<T>,
+}
+
+impl<T> Unpin for Post<'_, T> {}
+
+impl<T> Future for Post<'_, T> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let slot = self.slot;
+        slot.poll_post(&mut self.sending, cx)
     }
 }
 

@@ -1,0 +1,55 @@
+//! Which text of Cepa has which tag.
+//!
+//! A text is the very constant that the library writes from; `{name}` stands for a value. Another layer's texts are
+//! added here when the layer comes.
+
+use cepa_budget::texts as budget;
+use cepa_core::texts;
+
+/// Tags of texts that stand alone.
+pub(super) const WHOLE: &[(&str, &str)] = &[
+    ("<<hint:max_iters n={n}>>", texts::HINT_MAX_ITERS),
+    ("<<hint:structured_output>>", texts::HINT_STRUCTURED_OUTPUT),
+    ("<<hint:structured_output_forced>>", texts::HINT_STRUCTURED_OUTPUT_FORCED),
+    ("<<hint:budget>>", budget::HINT_BUDGET),
+    ("<<hint:budget_structured tool={tool_name}>>", budget::HINT_BUDGET_STRUCTURED),
+    ("<<msg:waiting_outside>>", texts::MSG_WAITING_OUTSIDE),
+    ("<<msg:interrupted>>", texts::MSG_INTERRUPTED),
+    ("<<msg:structured_output_ready>>", texts::MSG_STRUCTURED_OUTPUT_READY),
+    ("<<msg:max_iters_exceeded>>", texts::MSG_MAX_ITERS_EXCEEDED),
+    ("<<tool:denied_by_user name={name}>>", texts::TOOL_DENIED_BY_USER),
+    ("<<tool:denied_by_user name={name}>>", texts::TOOL_DENIED_BY_USER_BECAUSE),
+    ("<<tool:structured_output_ok>>", texts::TOOL_STRUCTURED_OUTPUT_OK),
+    ("<<tool:structured_output_not_required>>", texts::TOOL_STRUCTURED_OUTPUT_NOT_REQUIRED),
+    ("<<tool:context_compressed>>", texts::TOOL_CONTEXT_COMPRESSED),
+    ("<<tool:context_unchanged>>", texts::TOOL_CONTEXT_UNCHANGED),
+    ("<<tool:groups_on {groups}>>", texts::TOOL_GROUPS_ON),
+    ("<<tool_error:not_found name={name}>>", texts::ERROR_NOT_FOUND),
+    ("<<tool_error:group_inactive name={name} group={group}>>", texts::ERROR_GROUP_INACTIVE),
+    ("<<tool_error:schema name={name} path={path}>>", texts::ERROR_SCHEMA),
+    ("<<tool_error:json_decode>>", texts::ERROR_JSON_DECODE),
+    ("<<tool_error:json_nan>>", texts::ERROR_JSON_NAN),
+    ("<<tool_error:json_not_object got={got}>>", texts::ERROR_JSON_NOT_OBJECT),
+    ("<<tool_error:structured_output_invalid>>", texts::ERROR_STRUCTURED_OUTPUT_INVALID),
+    ("<<tool_error:context_compression {error}>>", texts::ERROR_CONTEXT_COMPRESSION),
+    ("<<permission:denied_by_rule name={name}>>", texts::PERMISSION_DENIED_BY_RULE),
+    ("<<permission:denied_explore name={name}>>", texts::PERMISSION_DENIED_EXPLORE),
+    ("<<permission:denied_dont_ask name={name}>>", texts::PERMISSION_DENIED_DONT_ASK),
+    ("<<permission:required name={name}>>", texts::PERMISSION_REQUIRED),
+    ("<<permission:granted name={name}>>", texts::PERMISSION_GRANTED),
+    ("<<prompt:structured_output_instruction>>", texts::PROMPT_STRUCTURED_OUTPUT),
+    ("<<prompt:compression>>", texts::PROMPT_COMPRESSION),
+];
+
+/// Tags of texts that stand inside of others.
+pub(super) const INSIDE: &[(&str, &str)] = &[
+    ("<<tool:interrupted>>", texts::TOOL_INTERRUPTED),
+    ("<<truncated offloaded={path}>>", texts::TRUNCATED_OFFLOADED),
+    ("<<truncated>>", texts::TRUNCATED),
+    ("<<summary:truncated>>", texts::SUMMARY_TRUNCATED),
+    ("<<reminder:context_offloaded {path}>>", texts::REMINDER_CONTEXT_OFFLOADED),
+    ("<<reminder:image_removed {name}>>", texts::REMINDER_IMAGE_REMOVED),
+    ("<<reminder:image_offloaded {name}{url}>>", texts::REMINDER_IMAGE_OFFLOADED),
+    ("<<reminder:file_saved {name}{url}>>", texts::REMINDER_FILE_SAVED),
+    ("<<reminder:unsupported_file {name}{media_type}>>", texts::REMINDER_UNSUPPORTED_FILE),
+];
