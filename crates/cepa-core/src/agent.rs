@@ -12,6 +12,7 @@ mod block_events;
 mod builder;
 mod call;
 mod cancel;
+mod clock;
 mod closing;
 mod compress;
 mod config;
@@ -33,6 +34,7 @@ mod scope;
 mod scratch;
 mod session;
 mod structured;
+mod structured_request;
 
 use std::{fmt, sync::Arc};
 

@@ -73,7 +73,7 @@ pub use self::{
     },
     permission::{
         AdditionalWorkingDirectory, PermissionBehavior, PermissionContext, PermissionDecision,
-        PermissionMode, PermissionRule,
+        PermissionMode, PermissionRule, RuleMatch, is_within_working_directories,
     },
     shared::IntoShared,
     state::{
@@ -83,6 +83,6 @@ pub use self::{
     time::Timestamp,
     tool::{
         ActingInput, SchemaTool, Tool, ToolCallInput, ToolChunk, ToolCx, ToolError, ToolGroup,
-        ToolMiddleware, ToolResponse, Toolkit, ToolkitError, on_tool_call,
+        ToolMiddleware, ToolResponse, Toolkit, ToolkitError, on_tool_call, task_tools,
     },
 };

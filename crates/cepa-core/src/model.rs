@@ -12,6 +12,7 @@ mod usage;
 
 use std::{fmt, sync::Arc};
 
+pub(crate) use self::fold::ResponseFold;
 pub use self::{
     chunk::{ChatChunk, ContentDelta},
     estimate::estimate_tokens,
@@ -21,10 +22,6 @@ pub use self::{
     response::ChatResponse,
     tool_choice::{ToolChoice, ToolChoiceMode},
     usage::ChatUsage,
-};
-pub(crate) use self::{
-    estimate::{estimate_blocks, estimate_output},
-    fold::ResponseFold,
 };
 use crate::{
     chain::{BoxFuture, Outlet, Tap},

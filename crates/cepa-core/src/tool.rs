@@ -11,6 +11,7 @@ mod middleware;
 mod response;
 mod run;
 mod schema_only;
+mod task;
 mod toolkit;
 
 use std::{fmt, sync::Arc};
@@ -24,11 +25,12 @@ pub use self::{
     middleware::{ToolMiddleware, on_tool_call},
     response::ToolResponse,
     schema_only::SchemaTool,
+    task::task_tools,
     toolkit::{Toolkit, ToolkitError},
 };
 pub(crate) use self::{
     chunk::ToolFold,
-    input::Validator,
+    input::{Validator, read_object},
     run::run_tool,
     toolkit::{Entry, ToolkitBuilder},
 };

@@ -1,1 +1,91 @@
-//! Cepa.
+//! **Cepa** is agent middleware for Rust: a plain reasoning-acting loop, and every concern around it a layer of an
+//! onion. *Allium cepa* is the onion.
+//!
+//! ```text
+//!            ┌── Timing ────────────────────────────────────────────┐
+//!            │  ┌── Budget ───────────────────────────────────────┐ │
+//!   message ─┼──┼─► on_reply ►─┬─► on_reasoning ─► on_model_call ─┼─┼─► the model
+//!            │  │              │        ▲                │        │ │
+//!    events ◄┼──┼──────────────┤        └── next round ──┤        │ │
+//!            │  │              └─► on_check_permission ─►│        │ │
+//!            │  │                      on_acting ────────┼────────┼─┼─► a tool
+//!            │  └────────────────────────────────────────┴────────┘ │
+//!            └──────────────────────────────────────────────────────┘
+//! ```
+//!
+//! A layer wraps the hooks it implements: code before, `next`, code after, or no `next` at all. Events flow past a
+//! layer by themselves; it pays only for what it looks at.
+//!
+//! ```
+//! use cepa::prelude::*;
+//!
+//! struct Timing;
+//!
+//! #[middleware]
+//! impl Middleware for Timing {
+//!     async fn on_reply(&self, cx: Cx<Reply>, input: ReplyInput, next: Next<Reply>) -> Result<Msg> {
+//!         let start = std::time::Instant::now();
+//!         let msg = next.run(input).await?;
+//!         println!("{} took {:?}", cx.agent_name(), start.elapsed());
+//!         Ok(msg)
+//!     }
+//! }
+//!
+//! /// Adds two numbers.
+//! #[tool(read_only)]
+//! fn add(a: i64, b: i64) -> String {
+//!     (a + b).to_string()
+//! }
+//!
+//! # fn model() -> impl ChatModel { Silent }
+//! # #[derive(Debug)] struct Silent;
+//! # impl ChatModel for Silent {
+//! #     fn name(&self) -> &str { "silent" }
+//! #     fn call(&self, _: ModelRequest, _: ModelOutlet) -> BoxFuture<'_, Result<ChatResponse>> {
+//! #         Box::pin(async { Ok(ChatResponse::own_text("5")) })
+//! #     }
+//! # }
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut agent = Agent::builder("Friday")
+//!     .system_prompt("You are good at sums.")
+//!     .model(model()) // cepa::models::OpenAiChat::from_env("gpt-4o-mini")?
+//!     .tool(add)
+//!     .middleware(Timing)
+//!     .build()?;
+//! let answer = agent.reply("What is 2 + 3?").await?;
+//! assert_eq!(answer.text().as_deref(), Some("5"));
+//! # Ok(()) }
+//! ```
+//!
+//! | module | feature | what it holds |
+//! |---|---|---|
+//! | (this one) | | the onion, the agent, the traits: all of `cepa-core` |
+//! | `models` | `models` (default), `extractive` | chat and embeddings over any OpenAI-compatible API; a model that only extracts |
+//! | `budget` | `budget` | token budgets per reply and per session |
+//! | `testing` | `testing` | a scripted model and expectations of events |
+//!
+//! `full` turns everything on.
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "budget")]
+#[doc(inline)]
+pub use cepa_budget as budget;
+#[doc(hidden)]
+pub use cepa_core::__private;
+pub use cepa_core::*;
+#[cfg(any(feature = "models", feature = "extractive"))]
+#[doc(inline)]
+pub use cepa_models as models;
+
+/// What most programs and layers need: `use cepa::prelude::*;`.
+pub mod prelude {
+    pub use cepa_core::{
+        Acting, ActingInput, Agent, AgentDefinition, AgentEvent, AgentState, BoxFuture, CancelToken,
+        ChatChunk, ChatModel, ChatResponse, CheckPermission, Compress, CompressInput, Cx, Error, EventKind,
+        Flow, Inputs, Middleware, MiddlewareExt, MiddlewareKey, ModelCall, ModelOptions, ModelOutlet,
+        ModelRequest, Msg, Next, PermissionDecision, PermissionRequest, Reasoning, ReasoningInput, Reply,
+        ReplyInput, Result, SystemPrompt, Tool, ToolCx, ToolError, ToolMiddleware, ToolResponse, middleware,
+        tool,
+    };
+}

@@ -224,6 +224,20 @@ fn tool_calls_closed_together_end_in_their_order() {
 }
 
 #[test]
+fn values_of_the_runtime_state_count_whatever_they_are_called() {
+    let hint = |state: &str| {
+        let mut call = call();
+        call["events"][2]["delta"] = format!("<<hint:runtime_state {state}>>").into();
+        call
+    };
+    let expected = hint("a=b; tool-error(name=f,count=3); place=home");
+    of(expected.clone(), hint("a=b; tool-error(tool_name=f,count=3); place=home")).unwrap();
+    for other in ["tool-error(name=f,count=4); place=home", "tool-error(name=f,count=3); place=work"] {
+        assert!(of(expected.clone(), hint(&format!("a=b; {other}"))).is_err());
+    }
+}
+
+#[test]
 fn difference_is_one_short_line() {
     let long = "x".repeat(1000);
     let mut changed = call();

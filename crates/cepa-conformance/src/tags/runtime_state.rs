@@ -24,38 +24,41 @@ static TEXTS: LazyLock<Texts> = LazyLock::new(|| Texts {
 /// The tag of a text that tells the runtime state; `None` for any other text.
 pub(super) fn read(text: &str) -> Option<String> {
     let values = TEXTS.hint.match_whole(text)?;
-    let (_, state) = values.first()?;
-    let entries: Vec<_> = state.lines().map(str::trim).filter(|line| !line.is_empty()).map(entry).collect();
+    let (_, mut state) = *values.first()?;
+    let mut entries = Vec::new();
+    while let Some((key, value, rest)) = first_entry(state) {
+        entries.push(in_short(key, value));
+        state = rest;
+    }
+    // What is left is no entry, and must not get lost.
+    entries.extend((!state.trim().is_empty()).then(|| state.trim().to_owned()));
     Some(format!("<<hint:runtime_state {}>>", entries.join("; ")))
 }
 
-/// An entry is `- key: value`. Its time is left out, and its texts give way to their figures.
-fn entry(line: &str) -> String {
-    let line = line.trim_start_matches("- ");
-    let (key, value) = line.split_once(':').map_or(("", line), |(key, value)| (key.trim(), value.trim()));
-    let figures = figures(value).or_else(|| figures(line));
-    match (key.replace('_', "-").as_str(), figures) {
-        (_, Some(figures)) => figures,
-        ("current-time" | "time", None) => "current-time".to_owned(),
-        ("", None) => line.to_owned(),
-        (key, None) => format!("{key}={value}"),
-    }
+/// Key, value and what follows of `<key>value</key>`.
+fn first_entry(state: &str) -> Option<(&str, &str, &str)> {
+    let (key, rest) = state.trim_start().strip_prefix('<')?.split_once('>')?;
+    let (value, rest) = rest.split_once(&format!("</{key}>"))?;
+    Some((key, value, rest))
 }
 
-fn figures(text: &str) -> Option<String> {
-    if let Some(values) = TEXTS.tasks.match_whole(text) {
-        return Some(format!("tasks({})", list(&values)));
+/// The time is left out, and texts give way to their figures.
+fn in_short(key: &str, value: &str) -> String {
+    let figures = match key {
+        "current-time" => return key.to_owned(),
+        "tasks" => TEXTS.tasks.match_whole(value),
+        // More may follow, such as an advice to compress now.
+        "context-length" => TEXTS.context_length.find(value).map(|found| found.values),
+        "tool-error" => TEXTS.tool_error.match_whole(value),
+        _ => None,
+    };
+    match figures {
+        Some(figures) => {
+            let figures: Vec<_> = figures.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            format!("{key}({})", figures.join(","))
+        }
+        None => format!("{key}={value}"),
     }
-    if let Some(found) = TEXTS.context_length.find(text).filter(|found| found.start == 0) {
-        return Some(format!("context-length({})", list(&found.values)));
-    }
-    let values = TEXTS.tool_error.match_whole(text)?;
-    Some(format!("tool-error({})", list(&values)))
-}
-
-fn list(values: &[(&str, &str)]) -> String {
-    let values: Vec<_> = values.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    values.join(",")
 }
 
 #[cfg(test)]
@@ -73,16 +76,23 @@ mod tests {
         let tasks = fill(texts::HINT_TASKS, &[("in_progress", "1"), ("pending", "2")]);
         let length = fill(texts::HINT_CONTEXT_LENGTH, &[("tokens", "151"), ("trigger", "270")]);
         let length = length + texts::HINT_CONTEXT_COMPRESS_TOOL;
+        let error = fill(texts::HINT_TOOL_ERROR, &[("tool_name", "f"), ("count", "3")]);
         let text = hint(&format!(
-            "current_time: 2026-01-02T03:04:05\ntimezone: UTC\ntasks: {tasks}\n{length}\nplace: home"
+            "<current-time>2026-01-02T03:04:05</current-time>\n<timezone>UTC</timezone>\n<tasks>{tasks}</tasks>\n\
+             <context-length>{length}</context-length>\n<tool-error>{error}</tool-error>\n<place>home</place>"
         ));
         let tag = "<<hint:runtime_state current-time; timezone=UTC; tasks(in_progress=1,pending=2); \
-                   context-length(tokens=151,trigger=270); place=home>>";
+                   context-length(tokens=151,trigger=270); tool-error(tool_name=f,count=3); place=home>>";
         assert_eq!(read(&text).as_deref(), Some(tag));
     }
 
     #[test]
+    fn what_is_no_entry_does_not_get_lost() {
+        assert_eq!(read(&hint("<a>1</a> b")).as_deref(), Some("<<hint:runtime_state a=1; b>>"));
+    }
+
+    #[test]
     fn other_texts_are_left_alone() {
-        assert_eq!(read("current_time: now"), None);
+        assert_eq!(read("<current-time>now</current-time>"), None);
     }
 }

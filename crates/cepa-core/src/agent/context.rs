@@ -103,11 +103,26 @@ pub(super) fn is_call_id_taken(state: &AgentState, id: &Id) -> bool {
 
 /// What the reply at hand has spent so far.
 pub(super) fn reply_usage(state: &AgentState, name: &str) -> Option<Usage> {
-    let own = state.context.iter().filter(|msg| is_by(msg, name) && msg.id == *state.reply_id());
+    usage_in(state, name, &state.context)
+}
+
+/// What the reply at hand has spent, as far as these messages are of it.
+pub(super) fn usage_in(state: &AgentState, name: &str, messages: &[Arc<Msg>]) -> Option<Usage> {
+    let own = messages.iter().filter(|msg| is_by(msg, name) && msg.id == *state.reply_id());
     own.filter_map(|msg| msg.usage.clone()).reduce(|mut sum, usage| {
         sum += usage;
         sum
     })
+}
+
+/// Adds to what the reply at hand has spent: to its message, which is begun if there is none.
+pub(super) fn add_reply_usage(state: &mut AgentState, name: &str, usage: Usage) {
+    if reply_message(state, name).is_none() {
+        state.append_context(name, []);
+    }
+    if let Some(msg) = reply_message_mut(state, name) {
+        Arc::make_mut(msg).add_usage(usage);
+    }
 }
 
 /// The reply was dropped or has failed: calls that it left open get a result. Calls that wait for somebody stay

@@ -64,15 +64,12 @@ impl ReplyScope {
         Ok(response)
     }
 
-    /// Adds what was spent to the reply's message; there is one for it if there was none.
+    /// Adds what was spent to the reply's message, or to what is added to it when it is begun.
     fn add_usage(&self, usage: Usage) -> Result<()> {
         let mut state = self.state()?;
-        let name = &self.definition.name;
-        if context::reply_message(&state, name).is_none() {
-            state.append_context(name.clone(), []);
-        }
-        if let Some(msg) = context::reply_message_mut(&mut state, name) {
-            Arc::make_mut(msg).add_usage(usage);
+        match context::reply_message_mut(&mut state, &self.definition.name) {
+            Some(msg) => Arc::make_mut(msg).add_usage(usage),
+            None => *self.run_state().unplaced_usage.get_or_insert_default() += usage,
         }
         Ok(())
     }

@@ -121,6 +121,9 @@ impl ReplyScope {
             Msg::assistant(self.definition.name.clone(), text).with_id(state.reply_id().clone());
         if text != texts::MSG_WAITING_OUTSIDE {
             message.usage = reply_usage(state, &self.definition.name);
+            for usage in self.run_state().unplaced_usage.iter().cloned() {
+                message.add_usage(usage);
+            }
         }
         message.finished_reason = reason;
         message

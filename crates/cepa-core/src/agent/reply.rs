@@ -20,7 +20,10 @@ pub(super) enum Stop {
 
 impl From<Error> for Stop {
     fn from(error: Error) -> Self {
-        Self::Failed(error)
+        match error.kind() {
+            ErrorKind::Interrupted => Self::Interrupted,
+            _ => Self::Failed(error),
+        }
     }
 }
 

@@ -28,7 +28,7 @@ use crate::{
 
 /// The name of the message that holds the system prompt, and of the user's summary.
 const SYSTEM: &str = "system";
-const USER: &str = "user";
+pub(super) const USER: &str = "user";
 
 impl ReplyScope {
     /// Asks the model once. Returns its answer if it may be the last one.
@@ -106,10 +106,11 @@ impl ReplyScope {
         if blocks.is_empty() && usage.is_none() {
             return Ok(());
         }
+        let earlier = self.run_state().unplaced_usage.take();
         let mut state = self.state()?;
         state.append_context(self.definition.name.clone(), blocks);
-        if let (Some(usage), Some(last)) = (usage, state.context.last_mut()) {
-            Arc::make_mut(last).add_usage(usage);
+        if let Some(last) = state.context.last_mut() {
+            usage.into_iter().chain(earlier).for_each(|usage| Arc::make_mut(last).add_usage(usage));
         }
         Ok(())
     }
@@ -215,6 +216,7 @@ impl ReplyScope {
             // A layer runs the round again: a request of its own, with a prompt of its own.
             None => self.build_prompt().await?,
         };
+        self.run_state().last_prompt = Some(prompt.clone());
         let mut request = {
             let state = self.state()?;
             let tools = self.tool_schemas(&state);

@@ -23,7 +23,7 @@ use crate::{
     chain::{AgentHook, Core, Frame, Items, Listed, Next, Outlet, Running, Streams},
     error::{Error, ErrorKind, Result},
     id::Id,
-    message::Msg,
+    message::{Msg, Usage},
     middleware::Middleware,
     model::{ChatModel, ToolChoice, ToolSchema},
     tool::{Entry, Toolkit},
@@ -51,6 +51,10 @@ pub(super) struct RunState {
     pub(super) begun: bool,
     /// The system prompt of the next model request.
     pub(super) prompt: Option<Arc<Msg>>,
+    /// The system prompt of the model request before.
+    pub(super) last_prompt: Option<Arc<Msg>>,
+    /// What was spent before the reply had a message to keep it in.
+    pub(super) unplaced_usage: Option<Usage>,
     /// What the last chat request offered, as it reached the model.
     pub(super) offered: Option<Offered>,
     /// Calls whose `TOOL_RESULT_START` was sent in this run.
@@ -148,7 +152,19 @@ impl ReplyScope {
         if self.closed.swap(true, Relaxed) {
             return;
         }
+        self.place_usage();
         self.close_calls_now();
+    }
+
+    /// Keeps what was spent though the reply has no message: with the last one, so that the sums are right.
+    fn place_usage(&self) {
+        let Some(usage) = self.run_state().unplaced_usage.take() else { return };
+        if let Ok(mut state) = self.session.lock() {
+            match state.context.last_mut() {
+                Some(last) => Arc::make_mut(last).add_usage(usage),
+                None => context::add_reply_usage(&mut state, &self.definition.name, usage),
+            }
+        }
     }
 
     /// Gives every call that nobody will end a result, in the state alone.

@@ -1,6 +1,6 @@
 //! An estimate of tokens: bytes / 4, as AgentScope 2.0.11 counts by default.
 
-use std::{borrow::Borrow, sync::Arc};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -26,24 +26,6 @@ pub fn estimate_tokens(messages: &[Arc<Msg>], tools: &[ToolSchema]) -> u64 {
         size.add_blocks(&message.content);
     }
     size.bytes += tools_len(tools);
-    size.tokens()
-}
-
-/// Estimates the tokens of single blocks.
-pub(crate) fn estimate_blocks(blocks: &[impl Borrow<ContentBlock>]) -> u64 {
-    let mut size = Size::default();
-    for block in blocks {
-        size.add(block.borrow());
-    }
-    size.tokens()
-}
-
-/// Estimates the tokens of a tool's output.
-pub(crate) fn estimate_output(blocks: &[OutputBlock]) -> u64 {
-    let mut size = Size::default();
-    for block in blocks {
-        size.add_output(block);
-    }
     size.tokens()
 }
 

@@ -1,0 +1,29 @@
+//! Models for Cepa.
+//!
+//! | model | feature | what it is |
+//! |---|---|---|
+//! | `OpenAiChat` | `openai` (default) | chat over any OpenAI-compatible API: OpenAI, DashScope, DeepSeek, Moonshot, vLLM, Ollama, llama.cpp, … |
+//! | `OpenAiEmbedding` | `openai` (default) | embeddings over the same API |
+//! | `ExtractiveModel` | `extractive` | answers with sentences out of what tools return: no key, no download, and not a language model |
+//!
+//! TLS is a feature too: `rustls` (default), `rustls-no-provider` (the program installs a provider of cryptography
+//! before it builds a model) or `native-tls`. Without one of them only `http:` servers can be reached.
+
+#[cfg(feature = "openai")]
+mod config_error;
+mod embedding;
+#[cfg(feature = "openai")]
+mod endpoint;
+#[cfg(feature = "extractive")]
+mod extractive;
+#[cfg(feature = "openai")]
+mod openai;
+
+pub use embedding::{EmbeddingModel, Embeddings};
+#[cfg(feature = "extractive")]
+pub use extractive::ExtractiveModel;
+#[cfg(feature = "openai")]
+pub use {
+    config_error::ConfigError,
+    openai::{OpenAiChat, OpenAiChatBuilder, OpenAiEmbedding, OpenAiEmbeddingBuilder, json_schema_format},
+};

@@ -1,0 +1,20 @@
+//! The models against servers that do everything wrong, and against files they have never seen.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test may fail, and say why"
+)]
+
+mod agent;
+mod chat;
+mod embedding;
+#[cfg(feature = "extractive")]
+mod extractive;
+mod failures;
+mod garbage;
+mod real_server;
+mod secrets;
+mod server;
