@@ -55,11 +55,7 @@ impl fmt::Display for EventLine {
             write_value(f, value)?;
         }
         for (name, value) in &self.fields {
-            let tells = !matches!(name.as_str(), "id" | "created_at" | "type")
-                && Some(name.as_str()) != main
-                && !is_empty(value)
-                && !(name.ends_with("_id") && value.as_str().is_some_and(is_generated));
-            if tells {
+            if tells_something(name, value) && Some(name.as_str()) != main {
                 write!(f, " {name}=")?;
                 write_value(f, value)?;
             }
@@ -68,8 +64,13 @@ impl fmt::Display for EventLine {
     }
 }
 
-fn is_empty(value: &Value) -> bool {
-    value.is_null() || value.as_object().is_some_and(Map::is_empty)
+fn tells_something(name: &str, value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Object(fields) => !fields.is_empty(),
+        Value::String(id) if name.ends_with("_id") => !is_generated(id),
+        _ => !matches!(name, "id" | "created_at" | "type"),
+    }
 }
 
 fn is_generated(id: &str) -> bool {

@@ -92,7 +92,9 @@ impl Wanted {
         match (self, value) {
             (Self::Value(wanted), value) => wanted == value,
             (Self::Word(wanted), Value::String(text)) => wanted == text,
-            (Self::Word(wanted), value) => *wanted == value.to_string(),
+            (Self::Word(wanted), value) => {
+                serde_json::from_str::<Value>(wanted).is_ok_and(|wanted| wanted == *value)
+            }
         }
     }
 }
@@ -167,11 +169,10 @@ impl fmt::Display for Expected {
         };
         f.write_str(event_type)?;
         for (name, wanted) in fields {
-            let is_main = main_field(event_type) == Some(name);
-            if is_main {
-                f.write_str(" ")?
+            if main_field(event_type) == Some(name) {
+                f.write_str(" ")?;
             } else {
-                write!(f, " {name}=")?
+                write!(f, " {name}=")?;
             }
             match wanted {
                 Wanted::Value(value) => write_value(f, value)?,
