@@ -36,7 +36,7 @@ impl<T> Outlet<T> {
         Self { slot: Slot::new(true), taps }
     }
 
-    /// Sends one item outward and waits until it was taken.
+    /// Sends one item outward and waits until its reader has dealt with it and comes for the next one.
     ///
     /// The future answers `true` when the reader has taken the item, `false` when nobody listens or a tap
     /// dropped it. Given up half-way (in a `select!`), an item that was handed over is still delivered, once.

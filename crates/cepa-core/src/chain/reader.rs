@@ -15,6 +15,8 @@ pub(crate) struct Reader<T> {
     slot: Arc<Slot<T>>,
     waker: Option<Waker>,
     far_turn: bool,
+    /// An item of the far lane was given out and its emitter not told yet.
+    far_in_hand: bool,
 }
 
 /// What one step of a reader brought.
@@ -27,7 +29,7 @@ pub(crate) enum Step<T> {
 
 impl<T> Reader<T> {
     pub(crate) fn new() -> Self {
-        Self { slot: Slot::new(false), waker: None, far_turn: true }
+        Self { slot: Slot::new(false), waker: None, far_turn: true, far_in_hand: false }
     }
 
     /// The writing side, with these taps before it.
@@ -46,12 +48,15 @@ impl<T> Reader<T> {
         cx: &mut Context<'_>,
         mut poll: impl FnMut(&mut Context<'_>) -> bool,
     ) -> Step<T> {
+        if std::mem::replace(&mut self.far_in_hand, false) {
+            self.slot.acknowledge();
+        }
         if let Some(item) = self.slot.take_near() {
             return Step::Item(item);
         }
         // The far lane gets every second turn, so that it cannot keep the producer from running.
         if std::mem::replace(&mut self.far_turn, false)
-            && let Some(item) = self.slot.take_far()
+            && let Some(item) = self.take_far()
         {
             return Step::Item(item);
         }
@@ -61,10 +66,16 @@ impl<T> Reader<T> {
             let _polling = Polling::new(&self.slot.poller, cx.waker().data() as usize);
             poll(cx)
         };
-        if let Some(item) = self.slot.take_near().or_else(|| self.slot.take_far()) {
+        if let Some(item) = self.slot.take_near().or_else(|| self.take_far()) {
             return Step::Item(item);
         }
         if ended { Step::End } else { Step::Pending }
+    }
+
+    fn take_far(&mut self) -> Option<Box<T>> {
+        let item = self.slot.take_far();
+        self.far_in_hand = item.is_some();
+        item
     }
 
     fn register(&mut self, waker: &Waker) {

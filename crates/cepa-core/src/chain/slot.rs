@@ -47,7 +47,10 @@ pub(crate) struct Slot<T> {
 
 struct Far<T> {
     items: VecDeque<Parcel<T>>,
-    taken: usize,
+    /// What the reader has taken and not come back from: its number, and who sent it.
+    in_hand: Option<(usize, Waker)>,
+    /// All before this number are done with.
+    done: usize,
     reader: Option<Waker>,
 }
 
@@ -67,7 +70,7 @@ impl<T> Slot<T> {
             poller: AtomicUsize::new(0),
             closed: AtomicBool::new(closed),
             unheard: AtomicUsize::new(0),
-            far: Mutex::new(Far { items: VecDeque::new(), taken: 0, reader: None }),
+            far: Mutex::new(Far { items: VecDeque::new(), in_hand: None, done: 0, reader: None }),
             far_waiting: AtomicUsize::new(0),
             far_placed: AtomicUsize::new(0),
         })
@@ -87,6 +90,7 @@ impl<T> Slot<T> {
     pub(crate) fn close(&self) {
         self.closed.store(true, SeqCst);
         let left_over = self.near.take();
+        self.acknowledge();
         let (items, reader) = {
             let mut far = self.lock_far();
             self.far_waiting.store(0, Release);
@@ -138,15 +142,23 @@ impl<T> Slot<T> {
         if self.far_waiting.load(Acquire) == 0 {
             return None;
         }
-        let parcel = {
+        let mut far = self.lock_far();
+        let Parcel { number, item, sender } = far.items.pop_front()?;
+        far.in_hand = Some((number, sender));
+        self.far_waiting.store(far.items.len(), Release);
+        Some(item)
+    }
+
+    /// The reader has come back from the far item it took: only now its emitter goes on, as a near one does. So what
+    /// became of the item (a layer may have dropped it) is settled by then.
+    pub(super) fn acknowledge(&self) {
+        let sender = {
             let mut far = self.lock_far();
-            let parcel = far.items.pop_front()?;
-            far.taken = parcel.number + 1;
-            self.far_waiting.store(far.items.len(), Release);
-            parcel
+            let Some((number, sender)) = far.in_hand.take() else { return };
+            far.done = number + 1;
+            sender
         };
-        parcel.sender.wake();
-        Some(parcel.item)
+        sender.wake();
     }
 
     /// One poll of an emitter.
@@ -184,12 +196,17 @@ impl<T> Slot<T> {
             }
             Sending::Far(number) => {
                 let mut far = self.lock_far();
-                if far.taken > number || self.closed.load(SeqCst) {
-                    return Poll::Ready(far.taken > number);
+                if far.done > number || self.closed.load(SeqCst) {
+                    return Poll::Ready(far.done > number);
                 }
                 let first = far.items.front().map_or(number, |parcel| parcel.number);
-                if let Some(parcel) = far.items.get_mut(number - first) {
-                    parcel.sender.clone_from(cx.waker());
+                match &mut far.in_hand {
+                    Some((in_hand, sender)) if *in_hand == number => sender.clone_from(cx.waker()),
+                    _ => {
+                        if let Some(parcel) = number.checked_sub(first).and_then(|at| far.items.get_mut(at)) {
+                            parcel.sender.clone_from(cx.waker());
+                        }
+                    }
                 }
                 drop(far);
                 *sending = Sending::Far(number);

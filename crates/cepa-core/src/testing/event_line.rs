@@ -55,21 +55,22 @@ impl fmt::Display for EventLine {
             write_value(f, value)?;
         }
         for (name, value) in &self.fields {
-            let shown_already =
-                matches!(name.as_str(), "id" | "created_at" | "type") || Some(name.as_str()) == main;
-            let made_up = name.ends_with("_id") && value.as_str().is_some_and(is_generated);
-            if shown_already || made_up || is_empty(value) {
-                continue;
+            if tells_something(name, value) && Some(name.as_str()) != main {
+                write!(f, " {name}=")?;
+                write_value(f, value)?;
             }
-            write!(f, " {name}=")?;
-            write_value(f, value)?;
         }
         Ok(())
     }
 }
 
-fn is_empty(value: &Value) -> bool {
-    value.is_null() || value.as_object().is_some_and(Map::is_empty)
+fn tells_something(name: &str, value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Object(fields) => !fields.is_empty(),
+        Value::String(id) if name.ends_with("_id") => !is_generated(id),
+        _ => !matches!(name, "id" | "created_at" | "type"),
+    }
 }
 
 fn is_generated(id: &str) -> bool {

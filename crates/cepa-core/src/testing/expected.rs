@@ -93,8 +93,7 @@ impl Wanted {
             (Self::Value(wanted), value) => wanted == value,
             (Self::Word(wanted), Value::String(text)) => wanted == text,
             (Self::Word(wanted), value) => {
-                let text = value.to_string();
-                *wanted == text
+                serde_json::from_str::<Value>(wanted).is_ok_and(|wanted| wanted == *value)
             }
         }
     }
@@ -170,8 +169,7 @@ impl fmt::Display for Expected {
         };
         f.write_str(event_type)?;
         for (name, wanted) in fields {
-            let is_main = main_field(event_type) == Some(name);
-            if is_main {
+            if main_field(event_type) == Some(name) {
                 f.write_str(" ")?;
             } else {
                 write!(f, " {name}=")?;

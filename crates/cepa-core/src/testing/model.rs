@@ -22,7 +22,7 @@ use crate::{
 /// answer left fails with a [`ModelError`] that says so and is not worth a retry.
 ///
 /// ```
-/// use cepa_core::{Agent, testing::{Answer, ScriptedModel}};
+/// use cepa_core::{Agent, ModelRequest, Msg, generate, testing::{Answer, ScriptedModel}};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -36,8 +36,8 @@ use crate::{
 ///     let said = request.messages.last().and_then(|message| message.text()).unwrap_or_default();
 ///     Answer::new().text(said.to_uppercase())
 /// });
-/// let mut agent = Agent::builder("Echo").model(model).build()?;
-/// assert_eq!(agent.reply("Hello").await?.text().as_deref(), Some("HELLO"));
+/// let response = generate(&model, ModelRequest::new([Msg::user("user", "Hello")])).await?;
+/// assert_eq!(response.text(), "HELLO");
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]

@@ -101,41 +101,50 @@ async fn a_run_that_is_never_polled_runs_nothing() {
     assert_eq!(calls.load(SeqCst), 0);
 }
 
-/// A task that is blocked in `emit` when its reader goes away is woken and goes on.
+/// A task that is blocked in `emit` when its reader goes away is woken and goes on: whether the reader has taken its
+/// item or not.
 #[tokio::test]
 async fn an_emitter_whose_reader_is_gone_goes_on() {
-    for inside in [vec![], vec![taps()], vec![taps_shared(), streams()]] {
-        let token = Token::new();
-        let (blocked, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
-        let producer = {
-            let (token, blocked, ended) = (token.clone(), blocked.clone(), ended.clone());
-            core(move |cx: Cx<Reply>, _| {
-                let (token, blocked, ended) = (token.clone(), blocked.clone(), ended.clone());
-                async move {
-                    for _ in 0..100 {
-                        blocked.fetch_add(1, SeqCst);
-                        cx.emit(token.event()).await;
-                    }
-                    ended.store(true, SeqCst);
-                    Ok(done())
+    for taken in [0, 1] {
+        for inside in [vec![], vec![taps()], vec![taps_shared(), streams()]] {
+            let token = Token::new();
+            let (begun, ended) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+            let layers: Vec<_> = [spawns()].into_iter().chain(inside).collect();
+            let producer = hundred(&token, &begun, &ended);
+            let (mut items, remains) = Rig::new(&layers, producer).into_stream(ReplyInput::default());
+            assert!(items.next().now_or_never().is_none(), "the task runs only when this one waits");
+            within(async {
+                while !begun.load(SeqCst) {
+                    tokio::task::yield_now().await;
                 }
             })
-        };
-        let layers: Vec<_> = [spawns()].into_iter().chain(inside).collect();
-        let (mut items, remains) = Rig::new(&layers, producer).into_stream(ReplyInput::default());
-        assert!(within(items.next()).await.is_some());
-        // Until it stands in its second `emit`.
-        within(async {
-            while blocked.load(SeqCst) < 2 {
-                tokio::task::yield_now().await;
+            .await;
+            for _ in 0..taken {
+                assert!(within(items.next()).await.is_some());
             }
-        })
-        .await;
-        drop(items);
-        remains.vanish().await;
-        assert!(ended.load(SeqCst));
-        token.alone().await;
+            assert!(!ended.load(SeqCst));
+            drop(items);
+            remains.vanish().await;
+            assert!(ended.load(SeqCst));
+            token.alone().await;
+        }
     }
+}
+
+/// A core that emits a hundred events without a pause, and notes its beginning and its end.
+fn hundred(token: &Token, begun: &Arc<AtomicBool>, ended: &Arc<AtomicBool>) -> Arc<dyn Core<Reply>> {
+    let (token, begun, ended) = (token.clone(), begun.clone(), ended.clone());
+    core(move |cx: Cx<Reply>, _| {
+        let (token, begun, ended) = (token.clone(), begun.clone(), ended.clone());
+        async move {
+            begun.store(true, SeqCst);
+            for _ in 0..100 {
+                cx.emit(token.event()).await;
+            }
+            ended.store(true, SeqCst);
+            Ok(done())
+        }
+    })
 }
 
 #[tokio::test]

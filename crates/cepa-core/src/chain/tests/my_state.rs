@@ -118,7 +118,8 @@ async fn a_layer_without_a_key_has_no_place() {
     }
     let layer = Arc::new(Keyless(Mutex::new(None)));
     let reply: Arc<dyn Core<Reply>> = core(|_: Cx<Reply>, _| async { Ok(done()) });
-    Rig::new(&[layer.clone() as Arc<dyn Middleware>], reply).unheard(ReplyInput::default()).await.unwrap();
+    let layers: [Arc<dyn Middleware>; 1] = [layer.clone()];
+    Rig::new(&layers, reply).unheard(ReplyInput::default()).await.unwrap();
     let error = layer.0.lock().unwrap().take().unwrap();
     assert!(matches!(error.kind(), ErrorKind::NoMiddlewareKey), "{error}");
 }
