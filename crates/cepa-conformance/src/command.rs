@@ -1,27 +1,4 @@
-//! Runs Cepa against recorded behaviour: scripted agents, what is done to them, and what must come out.
-//!
-//! A case file is read ([`case`]), its agent is built of scripted parts ([`world`], [`models`], [`tools`],
-//! [`layers`]), its calls are made on a paused clock ([`run`]), what came out is put in the words of the case files
-//! ([`normalise`], [`tags`]) and compared ([`compare`]).
-
-mod arguments;
-mod case;
-mod compare;
-mod error;
-mod exempt;
-mod files;
-mod isolated;
-mod layers;
-mod log;
-mod models;
-mod normalise;
-mod offloader;
-mod report;
-mod run;
-mod self_check;
-mod tags;
-mod tools;
-mod world;
+//! The command: runs the selected cases and says what became of them.
 
 use std::{
     error::Error,
@@ -31,16 +8,23 @@ use std::{
 
 use serde_json::Value;
 
-use self::{
+use crate::{
     arguments::{Arguments, USAGE},
     case::Case,
+    compare,
     exempt::Exempt,
+    files,
     isolated::run_isolated,
+    normalise,
     report::{Report, Verdict},
+    self_check,
     tags::Tags,
 };
 
-fn main() -> ExitCode {
+/// Runs the command with the arguments of this process. Prints what became of the cases.
+///
+/// The exit code is 0 if none failed, 1 if any did, and 2 if nothing could be run.
+pub fn run() -> ExitCode {
     let arguments = match Arguments::parse(std::env::args().skip(1)) {
         Ok(arguments) => arguments,
         Err(mistake) => return complain(&format!("{mistake}\n{USAGE}")),
@@ -65,7 +49,7 @@ fn run_all(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     let (tags, exempt) = (Tags::of_cepa(), Exempt::read()?);
     let mut report = Report::new(io::stdout().lock(), arguments.verbose);
     for path in files::find(&arguments.paths)? {
-        let mut case = match Case::read(&path) {
+        let mut case = match Case::load(&path) {
             Ok(case) => case,
             Err(error) => {
                 report.add("a file", &Verdict::Failed(error.to_string()))?;
