@@ -26,8 +26,12 @@ pub(crate) async fn choose() -> Result<Chosen, Box<dyn std::error::Error>> {
     let host = env::var("OLLAMA_HOST").unwrap_or_else(|_| OLLAMA.to_owned());
     let host = if host.contains("://") { host } else { format!("http://{host}") };
     if let Some(name) = ollama_model(&host, wanted).await {
-        let model = OpenAiChat::builder(name.as_str()).base_url(format!("{host}/v1")).api_key("ollama").build()?;
-        return Ok(Chosen { model: Arc::new(model), introduction: format!("Model: {name}, of the Ollama at {host}.") });
+        let model =
+            OpenAiChat::builder(name.as_str()).base_url(format!("{host}/v1")).api_key("ollama").build()?;
+        return Ok(Chosen {
+            model: Arc::new(model),
+            introduction: format!("Model: {name}, of the Ollama at {host}."),
+        });
     }
     Ok(Chosen {
         model: Arc::new(ExtractiveModel::new()),
@@ -40,7 +44,8 @@ pub(crate) async fn choose() -> Result<Chosen, Box<dyn std::error::Error>> {
 /// The wanted model of a running Ollama, or its first one. `None` when none runs.
 async fn ollama_model(host: &str, wanted: Option<String>) -> Option<String> {
     let client = reqwest::Client::builder().timeout(Duration::from_millis(500)).no_proxy().build().ok()?;
-    let tags: serde_json::Value = client.get(format!("{host}/api/tags")).send().await.ok()?.json().await.ok()?;
+    let tags: serde_json::Value =
+        client.get(format!("{host}/api/tags")).send().await.ok()?.json().await.ok()?;
     let names = tags["models"].as_array()?.iter().filter_map(|model| model["name"].as_str());
     let mut names = names.map(str::to_owned);
     match wanted {

@@ -51,7 +51,8 @@ impl Folder {
 
     /// A path of the model's, if it stays inside: no `..`, no link leads out.
     fn inside(&self, path: &str) -> Result<PathBuf, ToolError> {
-        let found = self.0.join(path).canonicalize().map_err(|error| ToolError::new(format!("{path}: {error}")))?;
+        let found =
+            self.0.join(path).canonicalize().map_err(|error| ToolError::new(format!("{path}: {error}")))?;
         if !found.starts_with(&self.0) {
             return Err(ToolError::new(format!("{path} is not in the folder")));
         }
@@ -100,7 +101,8 @@ pub(crate) fn search_files(
         }
     }
     hits.sort_by(|a, b| b.0.cmp(&a.0));
-    let lines = hits.iter().take(MAX_HITS).map(|(_, path, number, line)| format!("{path}:{number}: {line}\n"));
+    let lines =
+        hits.iter().take(MAX_HITS).map(|(_, path, number, line)| format!("{path}:{number}: {line}\n"));
     let found = lines.collect::<String>();
     Ok(if found.is_empty() { "nothing found".to_owned() } else { found })
 }

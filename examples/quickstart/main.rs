@@ -23,9 +23,7 @@ use std::{
     time::Instant,
 };
 
-use cepa::{
-    budget::ReplyBudgetControlMiddleware, on_system_prompt, prelude::*, wrap_tool_call,
-};
+use cepa::{budget::ReplyBudgetControlMiddleware, on_system_prompt, prelude::*, wrap_tool_call};
 
 use crate::{
     files::{Folder, list_files, read_file, search_files},

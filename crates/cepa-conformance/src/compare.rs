@@ -8,7 +8,7 @@ mod requests;
 mod same;
 mod trace;
 
-use std::{collections::BTreeSet, fmt};
+use std::fmt;
 
 use serde_json::Value;
 
@@ -63,11 +63,8 @@ fn shortened(value: Option<&Value>) -> String {
 /// # Errors
 /// The first difference.
 pub(crate) fn compare(area: &str, expected: &[Value], got: &[Value]) -> Outcome {
-    let mut comparison = Comparison {
-        same: Same::default(),
-        speech: matches!(area, "tts" | "combined"),
-        summed_up: BTreeSet::new(),
-    };
+    let mut comparison =
+        Comparison { same: Same::default(), speech: matches!(area, "tts" | "combined"), summed_up: false };
     for (index, expected) in expected.iter().enumerate() {
         let Some(got) = got.get(index) else {
             return Err(Difference::new(format!("calls[{index}]"), Some(expected), None));
@@ -84,9 +81,9 @@ struct Comparison {
     same: Same,
     /// Speech runs beside the text: the position of its data is free.
     speech: bool,
-    /// Replies in which a request for an object was made: its tokens belong to the reply in Cepa, so the usage of
-    /// such a reply's message is not compared.
-    summed_up: BTreeSet<String>,
+    /// A request for an object was made: its tokens belong to the reply in Cepa, so usage is not compared from then
+    /// on.
+    summed_up: bool,
 }
 
 impl Comparison {
@@ -151,8 +148,9 @@ impl Comparison {
     fn without_summed_up_usage(&self, messages: &[Value]) -> Vec<Value> {
         let mut messages = messages.to_vec();
         for message in &mut messages {
-            let is_summed_up = message["id"].as_str().is_some_and(|id| self.summed_up.contains(id));
-            if is_summed_up && let Some(fields) = message.as_object_mut() {
+            if self.summed_up
+                && let Some(fields) = message.as_object_mut()
+            {
                 fields.remove("usage");
             }
         }
@@ -160,11 +158,8 @@ impl Comparison {
     }
 
     fn note_structured_requests(&mut self, call: &Value) {
-        if items(&call["model_requests"]).iter().any(|request| request["purpose"] == "structured")
-            && let Some(reply) = call["state"]["reply_context"]["reply_id"].as_str()
-        {
-            self.summed_up.insert(reply.to_owned());
-        }
+        self.summed_up |=
+            items(&call["model_requests"]).iter().any(|request| request["purpose"] == "structured");
     }
 }
 

@@ -104,28 +104,10 @@ impl Rule {
 /// Values that the cases write in another way than a Rust program does.
 fn in_the_words_of_the_cases(name: &str, value: &str) -> String {
     match name {
-        "path" => json_path(value),
         "got" => python_type(value).to_owned(),
         "name" if value.starts_with("named ") => value.replace('`', "'"),
         _ => value.to_owned(),
     }
-}
-
-/// `/items/0/name` (JSON pointer) as `$.items[0].name`.
-fn json_path(pointer: &str) -> String {
-    if pointer.starts_with('$') {
-        return pointer.to_owned();
-    }
-    let mut path = String::from("$");
-    for step in pointer.split('/').filter(|step| !step.is_empty()) {
-        if step.bytes().all(|byte| byte.is_ascii_digit()) {
-            path.push_str(&format!("[{step}]"));
-        } else {
-            path.push('.');
-            path.push_str(&step.replace("~1", "/").replace("~0", "~"));
-        }
-    }
-    path
 }
 
 fn python_type(json: &str) -> &str {

@@ -24,6 +24,8 @@ pub mod permission;
 mod shared;
 pub mod state;
 pub mod store;
+#[cfg(feature = "testing")]
+pub mod testing;
 #[doc(hidden)]
 pub mod texts;
 mod time;
@@ -71,7 +73,7 @@ pub use self::{
     },
     permission::{
         AdditionalWorkingDirectory, PermissionBehavior, PermissionContext, PermissionDecision,
-        PermissionMode, PermissionRule,
+        PermissionMode, PermissionRule, RuleMatch, is_within_working_directories,
     },
     shared::IntoShared,
     state::{
@@ -81,6 +83,6 @@ pub use self::{
     time::Timestamp,
     tool::{
         ActingInput, SchemaTool, Tool, ToolCallInput, ToolChunk, ToolCx, ToolError, ToolGroup,
-        ToolMiddleware, ToolResponse, Toolkit, ToolkitError, on_tool_call,
+        ToolMiddleware, ToolResponse, Toolkit, ToolkitError, on_tool_call, task_tools,
     },
 };

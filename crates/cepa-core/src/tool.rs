@@ -11,6 +11,7 @@ mod middleware;
 mod response;
 mod run;
 mod schema_only;
+mod task;
 mod toolkit;
 
 use std::{fmt, sync::Arc};
@@ -24,6 +25,7 @@ pub use self::{
     middleware::{ToolMiddleware, on_tool_call},
     response::ToolResponse,
     schema_only::SchemaTool,
+    task::task_tools,
     toolkit::{Toolkit, ToolkitError},
 };
 pub(crate) use self::{

@@ -71,9 +71,9 @@
 #[cfg(feature = "budget")]
 #[doc(inline)]
 pub use cepa_budget as budget;
-pub use cepa_core::*;
 #[doc(hidden)]
 pub use cepa_core::__private;
+pub use cepa_core::*;
 #[cfg(any(feature = "models", feature = "extractive"))]
 #[doc(inline)]
 pub use cepa_models as models;
@@ -81,10 +81,11 @@ pub use cepa_models as models;
 /// What most programs and layers need: `use cepa::prelude::*;`.
 pub mod prelude {
     pub use cepa_core::{
-        Acting, ActingInput, Agent, AgentDefinition, AgentEvent, AgentState, BoxFuture, CancelToken, ChatChunk,
-        ChatModel, ChatResponse, CheckPermission, Compress, CompressInput, Cx, Error, EventKind, Flow, Inputs,
-        Middleware, MiddlewareExt, MiddlewareKey, ModelCall, ModelOptions, ModelOutlet, ModelRequest, Msg, Next,
-        PermissionDecision, PermissionRequest, Reasoning, ReasoningInput, Reply, ReplyInput, Result, SystemPrompt,
-        Tool, ToolCx, ToolError, ToolMiddleware, ToolResponse, middleware, tool,
+        Acting, ActingInput, Agent, AgentDefinition, AgentEvent, AgentState, BoxFuture, CancelToken,
+        ChatChunk, ChatModel, ChatResponse, CheckPermission, Compress, CompressInput, Cx, Error, EventKind,
+        Flow, Inputs, Middleware, MiddlewareExt, MiddlewareKey, ModelCall, ModelOptions, ModelOutlet,
+        ModelRequest, Msg, Next, PermissionDecision, PermissionRequest, Reasoning, ReasoningInput, Reply,
+        ReplyInput, Result, SystemPrompt, Tool, ToolCx, ToolError, ToolMiddleware, ToolResponse, middleware,
+        tool,
     };
 }

@@ -93,9 +93,10 @@ impl Default for ContextConfig {
 pub struct InjectionConfig {
     /// Whether it is told at all. `true` by default.
     pub inject_runtime_state: bool,
-    /// IANA name of the time zone. `UTC` by default.
+    /// IANA name of the time zone, such as `Asia/Shanghai`. `UTC` by default. Every other zone needs the system's time
+    /// zone database: the package `tzdata`, which slim container images lack; on Windows it is built in.
     pub timezone: String,
-    /// Format of the time (`strftime`).
+    /// Format of the time (`strftime`). It should hold the date: a time that does not read back is told every round.
     pub time_format: String,
     /// Hours after which the time is told again. 0.5 by default.
     pub time_interval: f64,

@@ -24,21 +24,13 @@ impl Call<'_> {
     /// `default` and `accept_edits`: deny rules, ask rules, reading is allowed, the tool's own word (yes, no, and a
     /// question for safety are final), allow rules, else a question. `explore`: deny rules, ask rules, reading is
     /// allowed, else no. `bypass`: what no deny rule, no ask rule and not the tool itself stops is allowed. `dont_ask`:
-    /// as `default`, and every question is a no.
+    /// as `default`, and every question is a no that keeps the reason and the suggested rules.
     pub(crate) async fn decide(&self) -> PermissionDecision {
         match self.context.mode {
             PermissionMode::Default | PermissionMode::AcceptEdits => self.decide_default().await,
             PermissionMode::Explore => self.decide_explore(),
             PermissionMode::Bypass => self.decide_bypass().await,
-            PermissionMode::DontAsk => {
-                let decision = self.decide_default().await;
-                match decision.behavior {
-                    PermissionBehavior::Ask | PermissionBehavior::Passthrough => {
-                        PermissionDecision::deny(self.text(texts::PERMISSION_DENIED_DONT_ASK))
-                    }
-                    PermissionBehavior::Allow | PermissionBehavior::Deny => decision,
-                }
-            }
+            PermissionMode::DontAsk => self.deny_questions(self.decide_default().await),
         }
     }
 
@@ -65,12 +57,29 @@ impl Call<'_> {
             let granted = self.text(texts::PERMISSION_GRANTED);
             return PermissionDecision::allow(granted).with_reason(rule_reason(rule));
         }
-        self.ask()
+        self.ask(format!("mode `{}`, and no rule allows it", self.context.mode))
+    }
+
+    /// Nobody is there to be asked. Who looks at it later sees what was asked, and which rule would have helped.
+    fn deny_questions(&self, decision: PermissionDecision) -> PermissionDecision {
+        match decision.behavior {
+            PermissionBehavior::Ask | PermissionBehavior::Passthrough => PermissionDecision {
+                behavior: PermissionBehavior::Deny,
+                message: self.text(texts::PERMISSION_DENIED_DONT_ASK),
+                decision_reason: decision.decision_reason.or(Some(decision.message)),
+                bypass_immune: false,
+                ..decision
+            },
+            PermissionBehavior::Allow | PermissionBehavior::Deny => decision,
+        }
     }
 
     fn decide_explore(&self) -> PermissionDecision {
-        self.decided_by_rules()
-            .unwrap_or_else(|| PermissionDecision::deny(self.text(texts::PERMISSION_DENIED_EXPLORE)))
+        // Neither the tool nor an allow rule is heard: nothing can open this mode.
+        self.decided_by_rules().unwrap_or_else(|| {
+            PermissionDecision::deny(self.text(texts::PERMISSION_DENIED_EXPLORE))
+                .with_reason("mode `explore`")
+        })
     }
 
     async fn decide_bypass(&self) -> PermissionDecision {
@@ -79,9 +88,11 @@ impl Call<'_> {
         }
         let own = self.tool.check_permissions(self.input, self.context).await;
         match own.behavior {
-            PermissionBehavior::Deny => own,
+            PermissionBehavior::Allow | PermissionBehavior::Deny => own,
             // Also what is asked for safety: this mode is for where nothing can be broken.
-            _ => PermissionDecision::allow(self.text(texts::PERMISSION_GRANTED)),
+            PermissionBehavior::Ask | PermissionBehavior::Passthrough => {
+                PermissionDecision::allow(self.text(texts::PERMISSION_GRANTED)).with_reason("mode `bypass`")
+            }
         }
     }
 
@@ -91,15 +102,16 @@ impl Call<'_> {
             return Some(denied);
         }
         if let Some(rule) = self.rule(&self.context.ask_rules) {
-            return Some(self.ask().with_reason(rule_reason(rule)));
+            return Some(self.ask(rule_reason(rule)));
         }
-        self.tool
-            .is_read_only_call(self.input)
-            .then(|| PermissionDecision::allow(self.text(texts::PERMISSION_GRANTED)))
+        self.tool.is_read_only_call(self.input).then(|| {
+            PermissionDecision::allow(self.text(texts::PERMISSION_GRANTED)).with_reason("the call only reads")
+        })
     }
 
-    fn ask(&self) -> PermissionDecision {
-        self.with_suggestions(PermissionDecision::ask(self.text(texts::PERMISSION_REQUIRED)))
+    fn ask(&self, reason: String) -> PermissionDecision {
+        let question = PermissionDecision::ask(self.text(texts::PERMISSION_REQUIRED));
+        self.with_suggestions(question.with_reason(reason))
     }
 
     fn with_suggestions(&self, decision: PermissionDecision) -> PermissionDecision {
@@ -108,7 +120,11 @@ impl Call<'_> {
 
     fn rule<'r>(&self, rules: &'r Rules) -> Option<&'r PermissionRule> {
         let of_tool = rules.get(self.tool.name())?;
-        of_tool.iter().find(|rule| self.tool.match_rule(rule.rule_content.as_deref(), self.input))
+        of_tool.iter().find(|rule| match rule.rule_content.as_deref() {
+            // About every call, whatever the tool makes of rules.
+            None | Some("") => true,
+            content => self.tool.match_rule(content, self.input),
+        })
     }
 
     fn text(&self, template: &str) -> String {

@@ -45,6 +45,53 @@ impl ToolContext {
         }
         Ok(())
     }
+
+    /// The lines of a file that were read before, if the file has not changed since: `mtime` is its modification
+    /// time now, in seconds since 1970 UTC, from where it was read; `None` if there is no such file any more. An entry
+    /// that is found counts as the latest one; one that is out of date is dropped.
+    ///
+    /// ```
+    /// let mut tools = cepa_core::ToolContext::default();
+    /// tools.cache_file("/notes.txt", vec!["Buy onions.".to_owned()], 17.5);
+    /// assert_eq!(tools.get_cache("/notes.txt", Some(17.5)).unwrap().lines, ["Buy onions."]);
+    /// assert!(tools.get_cache("/notes.txt", Some(18.0)).is_none());
+    /// ```
+    pub fn get_cache(&mut self, file_path: &str, mtime: Option<f64>) -> Option<&ReadCacheEntry> {
+        let place = self.read_file_cache.iter().position(|entry| entry.file_path == file_path)?;
+        if Some(self.read_file_cache[place].updated_at) != mtime {
+            self.read_file_cache.remove(place);
+            return None;
+        }
+        self.read_file_cache[place..].rotate_left(1);
+        self.read_file_cache.last()
+    }
+
+    /// Keeps the lines of a file that was last changed at `mtime`, in seconds since 1970 UTC. The entries that were
+    /// not used for longest give way, as far as the limits ask for it; a file that is too large alone is not kept.
+    pub fn cache_file(&mut self, file_path: impl Into<String>, lines: Vec<String>, mtime: f64) {
+        let new = ReadCacheEntry::new(file_path, lines, mtime);
+        let cache = &mut self.read_file_cache;
+        cache.retain(|entry| entry.file_path != new.file_path);
+        if new.bytes > self.max_cache_bytes {
+            return;
+        }
+        let mut count = cache.len() + 1;
+        let mut size = new.bytes + cache.iter().map(|entry| entry.bytes).sum::<f64>();
+        let give_way = cache.iter().take_while(|entry| {
+            let over = count > self.max_cache_files as usize || size > self.max_cache_bytes;
+            count -= 1;
+            size -= entry.bytes;
+            over
+        });
+        let give_way = give_way.count();
+        cache.drain(..give_way);
+        cache.push(new);
+    }
+
+    /// Drops the files that are not to be kept, such as those of which the context says nothing any more.
+    pub fn clean_file_cache(&mut self, keep: impl Fn(&str) -> bool) {
+        self.read_file_cache.retain(|entry| keep(&entry.file_path));
+    }
 }
 
 wire!(ToolContext, "a tool context", check ToolContext::validate, {

@@ -1,0 +1,15 @@
+//! Benchmarks of Cepa, one module each: `cargo xtask bench NAME`.
+//!
+//! A benchmark does fixed work with a scripted model inside the process and measures it in CPU time of its thread, which
+//! other load on the machine disturbs least. Configurations take turns, so that what disturbs them disturbs all; a
+//! figure is the best of many rounds, its median stands beside it. Only ratios within one run count.
+
+mod clock;
+pub mod onion;
+mod report;
+mod samples;
+
+pub use self::report::{Figure, Report};
+
+/// What ends a benchmark early.
+pub type Error = Box<dyn std::error::Error>;

@@ -1,0 +1,100 @@
+//! The reading side of a slot.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    task::{Context, Waker},
+};
+
+use super::{Outlet, slot::Slot, tap::Tap};
+
+/// The reading side of one slot. Dropping it closes the slot.
+pub(crate) struct Reader<T> {
+    slot: Arc<Slot<T>>,
+    waker: Option<Waker>,
+    far_turn: bool,
+}
+
+/// What one step of a reader brought.
+pub(crate) enum Step<T> {
+    Item(Box<T>),
+    /// The producer is at its end and everything it sent was read.
+    End,
+    Pending,
+}
+
+impl<T> Reader<T> {
+    pub(crate) fn new() -> Self {
+        Self { slot: Slot::new(false), waker: None, far_turn: true }
+    }
+
+    /// The writing side, with these taps before it.
+    pub(crate) fn outlet(&self, taps: Option<Arc<Tap<T>>>) -> Outlet<T> {
+        Outlet { slot: self.slot.clone(), taps }
+    }
+
+    pub(crate) fn slot(&self) -> &Arc<Slot<T>> {
+        &self.slot
+    }
+
+    /// One step: an item that is there, else one poll of the producer (`poll` answers whether it is at its end).
+    #[inline]
+    pub(crate) fn step(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut poll: impl FnMut(&mut Context<'_>) -> bool,
+    ) -> Step<T> {
+        if let Some(item) = self.slot.take_near() {
+            return Step::Item(item);
+        }
+        // The far lane gets every second turn, so that it cannot keep the producer from running.
+        if std::mem::replace(&mut self.far_turn, false)
+            && let Some(item) = self.slot.take_far()
+        {
+            return Step::Item(item);
+        }
+        self.far_turn = true;
+        self.register(cx.waker());
+        let ended = {
+            let _polling = Polling::new(&self.slot.poller, cx.waker().data() as usize);
+            poll(cx)
+        };
+        if let Some(item) = self.slot.take_near().or_else(|| self.slot.take_far()) {
+            return Step::Item(item);
+        }
+        if ended { Step::End } else { Step::Pending }
+    }
+
+    fn register(&mut self, waker: &Waker) {
+        if !self.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
+            self.waker = Some(waker.clone());
+            self.slot.set_reader(waker.clone());
+        }
+    }
+}
+
+impl<T> Drop for Reader<T> {
+    fn drop(&mut self) {
+        self.slot.close();
+    }
+}
+
+/// Marks the slot as being polled, and takes the mark back also when the producer panics.
+struct Polling<'a> {
+    poller: &'a AtomicUsize,
+    before: usize,
+}
+
+impl<'a> Polling<'a> {
+    fn new(poller: &'a AtomicUsize, id: usize) -> Self {
+        Self { poller, before: poller.swap(id, Relaxed) }
+    }
+}
+
+impl Drop for Polling<'_> {
+    fn drop(&mut self) {
+        self.poller.store(self.before, Relaxed);
+    }
+}

@@ -1,0 +1,126 @@
+//! The same work on other frameworks, in the same run: only ratios within one run count.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+};
+
+use super::{Figures, read};
+use crate::{
+    Result,
+    command::{run_captured, run_visibly, shown, succeeds},
+};
+
+/// A framework, and where its figures stand.
+struct Peer {
+    title: &'static str,
+    /// What `pip` installs, into a virtual environment of this name.
+    package: &'static str,
+    environment: &'static str,
+    script: &'static str,
+    /// The works to run, and the file that each writes.
+    works: &'static [(&'static str, &'static str)],
+    /// Our figure, and theirs: the file, the name, and what one of theirs is in our unit.
+    figures: &'static [(&'static str, &'static str, &'static str)],
+}
+
+const ONION: &[Peer] = &[
+    Peer {
+        title: "AgentScope 2.0.11",
+        package: "agentscope==2.0.11",
+        environment: "as",
+        script: "agentscope_bench.py",
+        works: &[("w1", "as_w1"), ("w2", "as_w2")],
+        figures: &[
+            ("base_ns", "as_w1", "ns_per_event_base"),
+            ("run_ns", "as_w1", "ns_per_event_per_layer"),
+            ("tap_ns", "as_w1", "ns_per_event_per_layer"),
+            ("stream_ns", "as_w1", "ns_per_event_per_layer"),
+            ("round_us_0", "as_w2", "us_per_round_mw0_R50"),
+            ("round_us_6", "as_w2", "us_per_round_mw6_R50"),
+        ],
+    },
+    Peer {
+        title: "LangChain 1.5.0",
+        package: "langchain==1.5.0",
+        environment: "lc",
+        script: "langchain_bench.py",
+        works: &[("w1", "lc_w1"), ("w2", "lc_w2")],
+        figures: &[
+            ("base_ns", "lc_w1", "stream_ns_per_event_base"),
+            ("call_ns", "lc_w1", "ns_per_call_per_layer"),
+            ("round_us_0", "lc_w2", "us_per_round_mw0_R50"),
+            ("round_us_6", "lc_w2", "us_per_round_mw6_R50"),
+        ],
+    },
+];
+
+/// Runs the scripts and prints what they need for each of our figures.
+pub(super) fn compare(bench: &str, scripts: &Path, results: &Path, ours: &Figures) -> Result {
+    let peers = match bench {
+        "onion" => ONION,
+        _ => return Err(format!("benchmark `{bench}` has no counterpart on other frameworks").into()),
+    };
+    let (scripts, results) = (scripts.canonicalize()?, absolute(results)?);
+    fs::create_dir_all(&results)?;
+    for peer in peers {
+        let python = environment(peer)?;
+        for (work, _) in peer.works {
+            let mut run = Command::new(&python);
+            run.arg(scripts.join(peer.script)).arg(work).env("BENCH_RESULTS", &results).current_dir(&results);
+            let (success, output) =
+                run_captured(&mut run, &results.join(format!("{}_{work}.log", peer.environment)))?;
+            if !success {
+                return Err(format!("`{}` failed:\n{output}", shown(&run)).into());
+            }
+        }
+        print_ratios(peer, &results, ours)?;
+    }
+    Ok(())
+}
+
+fn print_ratios(peer: &Peer, results: &Path, ours: &Figures) -> Result {
+    println!("\n{:<14} {:>10} {:>18} {:>9}", "figure", "Cepa", peer.title, "ratio");
+    for (name, file, theirs) in peer.figures {
+        let figures = read(&results.join(file).with_extension("json"))?;
+        let (Some(own), Some(other)) = (number(ours, name), number(&figures, theirs)) else {
+            return Err(format!("`{name}` or `{theirs}` of {file} is missing").into());
+        };
+        println!("{name:<14} {own:>10.2} {other:>18.1} {:>8.0}x", other / own);
+    }
+    Ok(())
+}
+
+fn number(figures: &Figures, name: &str) -> Option<f64> {
+    figures.get(name)?.as_f64()
+}
+
+/// The Python of the peer's virtual environment, which is made where it is missing.
+fn environment(peer: &Peer) -> Result<PathBuf> {
+    let home = std::env::var_os("HOME").ok_or("HOME is not set: where should virtual environments go?")?;
+    let folder = Path::new(&home).join(".cache/cepa-test").join(peer.environment);
+    let python = folder.join("bin/python");
+    let module = peer.package.split('=').next().unwrap_or(peer.package);
+    let mut import = Command::new(&python);
+    import.arg("-c").arg(format!("import {module}"));
+    if succeeds(import) {
+        return Ok(python);
+    }
+    println!("installing {} into ~/.cache/cepa-test/{}", peer.package, peer.environment);
+    let mut make = Command::new("python3");
+    make.args(["-m", "venv"]).arg(&folder);
+    let mut install = Command::new(&python);
+    install.args(["-m", "pip", "install", "--quiet", peer.package]);
+    for step in [make, install] {
+        let command = shown(&step);
+        if run_visibly(step)? != ExitCode::SUCCESS {
+            return Err(format!("`{command}` failed").into());
+        }
+    }
+    Ok(python)
+}
+
+fn absolute(path: &Path) -> Result<PathBuf> {
+    Ok(std::path::absolute(path)?)
+}
