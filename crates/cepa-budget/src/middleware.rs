@@ -149,7 +149,7 @@ impl Middleware for ReplyBudgetControlMiddleware {
                 self.cost(estimate_tokens(&messages, &tools), output_tokens)
             }
         };
-        let account = self.account(cx.state()?.reply_id());
+        let account = self.account(&cx.reply_id()?);
         cx.my_state().update(|spent: &mut Spent| spent.add(&account, cost))?;
         result
     }
@@ -160,7 +160,7 @@ impl Middleware for ReplyBudgetControlMiddleware {
         mut input: ReasoningInput,
         next: Next<Reasoning>,
     ) -> Result<Option<Msg>> {
-        let account = self.account(cx.state()?.reply_id());
+        let account = self.account(&cx.reply_id()?);
         let spent = cx.my_state().update(|spent: &mut Spent| spent.on(&account))?;
         if spent < self.token_budget {
             return next.run(input).await;

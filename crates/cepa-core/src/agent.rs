@@ -143,7 +143,7 @@ impl Agent {
     }
 
     fn scope(&self) -> Arc<ReplyScope> {
-        ReplyScope::new(self.definition.clone(), self.session.clone(), TypedContext::default(), None)
+        ReplyScope::new(self.definition.clone(), self.session.clone(), TypedContext::default(), None, None)
     }
 
     /// The session's state. Do not hold it while a reply of this agent runs elsewhere.

@@ -22,6 +22,7 @@ use crate::{
     chain::{BoxFuture, Items, Outlet, Reader, Reply, Tap},
     error::{Error, ErrorKind, Result},
     event::{AgentEvent, EventKind, Ticket},
+    id::Id,
     message::{Msg, ReplyFinishedReason},
     middleware::{Inputs, ReplyInput},
 };
@@ -96,7 +97,9 @@ impl std::fmt::Debug for ReplyCall<'_> {
 
 impl Parts {
     fn start(self, reader: Option<&Reader<AgentEvent>>) -> (Arc<ReplyScope>, Outlet<AgentEvent>, ReplyInput) {
-        let scope = ReplyScope::new(self.definition, self.session, self.context, self.cancel);
+        let begins = matches!(self.input.inputs, Inputs::Nothing | Inputs::Messages(_));
+        let coming = begins.then(Id::new);
+        let scope = ReplyScope::new(self.definition, self.session, self.context, self.cancel, coming);
         let tap = Some(Arc::new(leaving(scope.clone())));
         let out = match reader {
             Some(reader) => reader.outlet(tap),

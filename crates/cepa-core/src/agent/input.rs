@@ -28,6 +28,9 @@ impl ReplyScope {
         context::pair_all_calls(&mut state);
         state.context.extend(messages);
         let mut reply = ReplyContext::new();
+        if let Some(id) = self.coming() {
+            reply.reply_id = id.clone();
+        }
         reply.structured_schema = schema.map(Arc::unwrap_or_clone);
         state.reply_context = reply;
         drop(state);

@@ -78,10 +78,12 @@ impl ReplyScope {
 
     /// Adds what was spent to the reply's message, or to what is added to it when it is begun.
     fn add_usage(&self, usage: Usage) -> Result<()> {
+        let begun = self.coming().is_none();
         let mut state = self.state()?;
         match context::reply_message_mut(&mut state, &self.definition.name) {
-            Some(msg) => Arc::make_mut(msg).add_usage(usage),
-            None => *self.run_state().unplaced_usage.get_or_insert_default() += usage,
+            // Before it is begun, the message at hand is still the one of the reply before.
+            Some(msg) if begun => Arc::make_mut(msg).add_usage(usage),
+            _ => *self.run_state().unplaced_usage.get_or_insert_default() += usage,
         }
         Ok(())
     }

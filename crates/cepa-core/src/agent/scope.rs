@@ -36,6 +36,8 @@ pub struct ReplyScope {
     scratch: Scratch,
     context: TypedContext,
     cancel: Option<CancelToken>,
+    /// The id of the reply that begins with this input; `None` where one goes on.
+    coming: Option<Id>,
     closed: AtomicBool,
     /// A `REPLY_END` has left the outermost layer since the loop last asked.
     pub(super) end_left: AtomicBool,
@@ -88,6 +90,7 @@ impl ReplyScope {
         session: Arc<Session>,
         context: TypedContext,
         cancel: Option<CancelToken>,
+        coming: Option<Id>,
     ) -> Arc<Self> {
         Arc::new(Self {
             definition,
@@ -95,6 +98,7 @@ impl ReplyScope {
             scratch: Scratch::default(),
             context,
             cancel,
+            coming,
             closed: AtomicBool::new(false),
             end_left: AtomicBool::new(false),
             replying: AtomicBool::new(false),
@@ -113,6 +117,18 @@ impl ReplyScope {
 
     pub(crate) fn toolkit(&self) -> &Toolkit {
         &self.definition.toolkit
+    }
+
+    /// The id of a reply that was not begun yet.
+    pub(super) fn coming(&self) -> Option<&Id> {
+        self.coming.as_ref().filter(|_| !self.run_state().begun)
+    }
+
+    pub(crate) fn reply_id(&self) -> Result<Id> {
+        match self.coming() {
+            Some(id) => Ok(id.clone()),
+            None => Ok(self.state()?.reply_id().clone()),
+        }
     }
 
     pub(crate) fn context<T: Send + Sync + 'static>(&self) -> Option<&T> {

@@ -14,6 +14,7 @@ use super::{AgentHook, Core, Emit, Hook, IntoItem, Outlet, Streams, hook::Listed
 use crate::{
     agent::{ReplyScope, Scratch, StateLock},
     error::{Error, Result},
+    id::Id,
     middleware::MiddlewareKey,
     model::ChatModel,
     state::AgentState,
@@ -151,6 +152,15 @@ impl<H: AgentHook> Cx<H> {
     /// The agent's tools.
     pub fn toolkit(&self) -> &Toolkit {
         self.scope().toolkit()
+    }
+
+    /// The id of this reply: of its events and of its message. Also known before the reply is begun by `next.run` of
+    /// the outermost `on_reply`, while the state still holds the reply before.
+    ///
+    /// # Errors
+    /// As [`state`](Self::state).
+    pub fn reply_id(&self) -> Result<Id> {
+        self.scope().reply_id()
     }
 
     /// What the caller gave to this reply by `.with(value)`.

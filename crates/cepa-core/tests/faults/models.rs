@@ -1,16 +1,17 @@
 //! Retries and the fallback.
 
 use std::sync::{
-    Arc,
+    Arc, Mutex,
     atomic::{AtomicUsize, Ordering::SeqCst},
 };
 
 use cepa_core::{
-    Error, ErrorType, ModelError, Origin, on_model_call,
-    testing::{Answer, ScriptedModel},
+    Cx, Error, ErrorType, ModelError, ModelRequest, Msg, Next, Origin, Purpose, Usage, on_model_call, on_reply,
+    serde_json::json,
+    testing::{Answer, ScriptedModel, ScriptedTool},
 };
 
-use crate::support::{builder, failure, log, said};
+use crate::support::{builder, failure, log, said, yes};
 
 fn reset() -> ModelError {
     ModelError::new(ErrorType::Connection, "reset")
@@ -45,6 +46,56 @@ async fn r07_a_stream_that_fails_after_its_first_item_is_not_shown_twice() {
     assert_eq!((primary.requests().len(), fallback.requests().len()), (1, 0));
     // What was cut off is no part of the conversation.
     assert_eq!(said(&agent), ["Go"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f03_what_a_layer_spends_before_the_reply_begins_is_paid_by_that_reply() {
+    let routes = on_reply(|cx: Cx<_>, input, next: Next<_>| async move {
+        let question = ModelRequest::new([Msg::user("user", "Which model?")]);
+        cx.call_model(Purpose::Routing, question).await?;
+        next.run(input).await
+    });
+    let answer = |request: &ModelRequest| match request.purpose {
+        Purpose::Routing => Answer::new().text("The small one.").usage(100, 1),
+        _ => Answer::new().text("Done.").usage(10, 5),
+    };
+    let mut agent = builder(&ScriptedModel::answering(answer)).middleware(routes).build().unwrap();
+    for _ in 0..2 {
+        let message = log(agent.reply("Go")).await.into_outcome().unwrap();
+        assert_eq!(message.usage, Some(Usage::new(110, 6)));
+    }
+    let state = agent.state().unwrap();
+    let usages: Vec<_> = state.context.iter().filter_map(|message| message.usage.clone()).collect();
+    assert_eq!(usages, [Usage::new(110, 6), Usage::new(110, 6)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_id_of_a_reply_is_known_before_it_begins() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let ids = seen.clone();
+    let notes = on_reply(move |cx: Cx<_>, input, next: Next<_>| {
+        let ids = ids.clone();
+        async move {
+            ids.lock().unwrap().push(cx.reply_id()?);
+            let message: Msg = next.run(input).await?;
+            assert_eq!(cx.reply_id()?, message.id);
+            Ok(message)
+        }
+    });
+    let model = ScriptedModel::new([
+        Answer::new().tool_call("look", json!({})),
+        Answer::new().text("Done."),
+        Answer::new().text("Again."),
+    ]);
+    let look = ScriptedTool::echo("look").asks();
+    let mut agent = builder(&model).tool(look).middleware(notes).build().unwrap();
+    let asked = log(agent.reply("Go")).await.into_outcome().unwrap();
+    let answer = yes(&agent);
+    let done = log(agent.reply(answer)).await.into_outcome().unwrap();
+    let again = log(agent.reply("Go on")).await.into_outcome().unwrap();
+    assert_eq!(*seen.lock().unwrap(), [&asked.id, &done.id, &again.id].map(Clone::clone));
+    assert_eq!(asked.id, done.id);
+    assert_ne!(done.id, again.id);
 }
 
 #[tokio::test(start_paused = true)]
