@@ -121,8 +121,12 @@ async fn r62_some_tools_may_be_called_all_the_same() {
     ]);
     let budget = ReplyBudgetControlMiddleware::builder(100).allow_tools(["save"]).build().unwrap();
     let save = ScriptedTool::echo("save");
-    let mut agent =
-        builder(&model).tool(ScriptedTool::echo("look")).tool(save.clone()).middleware(budget).build().unwrap();
+    let mut agent = builder(&model)
+        .tool(ScriptedTool::echo("look"))
+        .tool(save.clone())
+        .middleware(budget)
+        .build()
+        .unwrap();
     assert_eq!(agent.reply("Go").await.unwrap().text().as_deref(), Some("Saved."));
     assert_eq!(save.calls().len(), 1);
     let choice = model.requests()[1].tool_choice.clone().unwrap();
@@ -141,8 +145,10 @@ async fn f01_a_layer_that_comes_while_the_reply_waits_counts_from_zero() {
     let state = from_value(to_value(&*without.state().unwrap()).unwrap()).unwrap();
     let mut with = builder(&model).tool(look()).middleware(budget(100)).state(state).build().unwrap();
     let waiting = with.waiting_for().unwrap();
-    let yes =
-        UserConfirmResultEvent::new(waiting.reply_id, waiting.confirmations.into_iter().map(ConfirmResult::confirm));
+    let yes = UserConfirmResultEvent::new(
+        waiting.reply_id,
+        waiting.confirmations.into_iter().map(ConfirmResult::confirm),
+    );
     assert_eq!(with.reply(yes).await.unwrap().text().as_deref(), Some("Done."));
     assert_eq!(spent_on_reply(&with), 15);
 }
@@ -156,7 +162,8 @@ async fn f02_two_budgets_need_two_keys_and_count_for_themselves() {
         ])
     };
     let model = script();
-    let error = builder(&model).middleware(budget(100)).middleware(budget(60)).build().unwrap_err().to_string();
+    let error =
+        builder(&model).middleware(budget(100)).middleware(budget(60)).build().unwrap_err().to_string();
     assert!(error.contains("layers 1 and 2") && error.contains("ReplyBudgetControlMiddleware"), "{error}");
 
     let model = script();
@@ -225,8 +232,7 @@ async fn f04_without_a_word_from_the_server_an_estimate_counts_and_one_warning_i
         Answer::new().text(long.clone()).tool_call("look", json!({})),
         Answer::new().text("Done."),
     ]);
-    let mut agent =
-        builder(&model).tool(ScriptedTool::echo("look")).middleware(budget(100)).build().unwrap();
+    let mut agent = builder(&model).tool(ScriptedTool::echo("look")).middleware(budget(100)).build().unwrap();
     agent.reply(long).await.unwrap();
     // 500 bytes in and 500 out are about 250 tokens.
     assert_eq!(model.requests()[1].tool_choice.as_ref().unwrap().mode, ToolChoiceMode::None);

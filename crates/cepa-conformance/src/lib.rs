@@ -11,7 +11,7 @@
 //! use cepa_conformance::{Case, record};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let case = Case::load(concat!(env!("CARGO_MANIFEST_DIR"), "/cases/basic__text.json"))?;
+//! let case = Case::load(concat!(env!("CARGO_MANIFEST_DIR"), "/cases/basic__list_input.json"))?;
 //! let recording = record(case)?;
 //! assert_eq!(recording.call(0).event_types().last(), Some(&"REPLY_END"));
 //! recording.check_pairing()?;

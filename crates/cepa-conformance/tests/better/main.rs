@@ -1,7 +1,7 @@
 //! Where the recorded behaviour is a fault: what Cepa does instead. One test per file of `better/`, of the same name,
 //! for what the file says is right and for what is no fault in the recording.
 #![allow(non_snake_case, reason = "tests are named after the case files")]
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail the test")]
 
 mod basic;
 mod budget;

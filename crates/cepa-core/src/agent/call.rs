@@ -159,8 +159,12 @@ impl ReplyScope {
         let (message, session_id) = {
             let state = self.state()?;
             let text = &self.definition.react.interruption_message;
-            let reason = ReplyFinishedReason::Interrupted;
-            (self.message(&state, text, Some(reason)), state.session_id.clone())
+            let mut message = match self.coming() {
+                Some(id) => Msg::assistant(self.definition.name.clone(), text.as_str()).with_id(id),
+                None => self.message(&state, text, None),
+            };
+            message.finished_reason = Some(ReplyFinishedReason::Interrupted);
+            (message, state.session_id.clone())
         };
         if begun && !self.end_left.load(Relaxed) {
             let finished_reason = ReplyFinishedReason::Interrupted;

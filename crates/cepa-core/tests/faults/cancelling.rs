@@ -9,7 +9,7 @@ use std::{
 };
 
 use cepa_core::{
-    Agent, CancelToken, ErrorKind, ReactConfig, ReplyFinishedReason, ToolResultState, on_acting,
+    Agent, CancelToken, ErrorKind, ReactConfig, ReplyFinishedReason, ToolResultState, on_acting, on_reply,
     testing::{Answer, EventLog, ScriptedModel, ScriptedTool, ToolAnswer},
 };
 
@@ -92,6 +92,31 @@ async fn r12_a_tool_does_not_begin_after_the_interrupt() {
         crate::support::log(agent.reply("Go on")).await.into_outcome().unwrap();
         assert_paired(&model);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn r11_an_interrupt_before_the_reply_begins_is_no_message_of_the_one_before() {
+    let turn = Arc::new(AtomicUsize::new(0));
+    let waits = on_reply(move |_cx, input, next: cepa_core::Next<_>| {
+        let first = turn.fetch_add(1, SeqCst) == 0;
+        async move {
+            if !first {
+                std::future::pending::<()>().await;
+            }
+            next.run(input).await
+        }
+    });
+    let model = ScriptedModel::new([Answer::new().text("Hello.").usage(10, 5)]);
+    let mut agent = builder(&model).middleware(waits).build().unwrap();
+    let first = log(agent.reply("Hi")).await.into_outcome().unwrap();
+    let token = CancelToken::new();
+    token.cancel();
+    let log = log(agent.reply("Go").cancel_on(token)).await;
+    assert_eq!(log.events().len(), 0);
+    let message = log.into_outcome().unwrap();
+    assert_eq!(message.finished_reason, Some(ReplyFinishedReason::Interrupted));
+    assert_ne!(message.id, first.id);
+    assert_eq!(message.usage, None);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,15 +1,18 @@
 //! What must hold whatever happens: over generated scripts, ended after any event by dropping or by an interrupt.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicUsize, Ordering::SeqCst},
+    time::Duration,
+};
 
 use cepa_core::{
-    Agent, CancelToken, ConfirmResult, ErrorType, Inputs, ModelError, ReactConfig, UserConfirmResultEvent,
-    on_acting, on_model_call,
+    Agent, AgentBuilder, CancelToken, ConfirmResult, Error, ErrorType, Inputs, ModelError, ReactConfig,
+    UserConfirmResultEvent, on_acting, on_check_permission, on_model_call, on_reasoning, on_reply,
     testing::{Answer, EventLog, ScriptedModel, ScriptedTool, ToolAnswer},
 };
 use proptest::{collection::vec, prelude::*, sample::select};
 
-use crate::support::{builder, check_paired, saved, within};
+use crate::support::{builder, check_paired, said, saved, within};
 
 /// One answer of the model.
 #[derive(Clone, Debug)]
@@ -56,9 +59,62 @@ fn does() -> impl Strategy<Value = Does> {
     ]
 }
 
+/// A layer that does not do its work, in one call of one hook.
+#[derive(Clone, Copy, Debug)]
+struct Bad {
+    hook: &'static str,
+    nth: usize,
+    after: bool,
+    hangs: bool,
+}
+
+fn bad() -> impl Strategy<Value = Option<Bad>> {
+    let hook = select(&["on_reply", "on_reasoning", "on_model_call", "on_check_permission", "on_acting"][..]);
+    let bad = (hook, 0..3_usize, any::<bool>(), any::<bool>());
+    proptest::option::of(bad.prop_map(|(hook, nth, after, hangs)| Bad { hook, nth, after, hangs }))
+}
+
+impl Bad {
+    /// Does what it does, before or after `next`.
+    async fn act(self, call: usize, after: bool) -> Result<(), Error> {
+        if call != self.nth || after != self.after {
+            return Ok(());
+        }
+        if self.hangs {
+            std::future::pending::<()>().await;
+        }
+        Err(Error::other("not now"))
+    }
+
+    fn around(self, builder: AgentBuilder) -> AgentBuilder {
+        macro_rules! layer {
+            ($hook:ident) => {{
+                let calls = AtomicUsize::new(0);
+                builder.middleware($hook(move |_cx, input, next: cepa_core::Next<_>| {
+                    let call = calls.fetch_add(1, SeqCst);
+                    async move {
+                        self.act(call, false).await?;
+                        let output = next.run(input).await?;
+                        self.act(call, true).await?;
+                        Ok(output)
+                    }
+                }))
+            }};
+        }
+        match self.hook {
+            "on_reply" => layer!(on_reply),
+            "on_reasoning" => layer!(on_reasoning),
+            "on_model_call" => layer!(on_model_call),
+            "on_check_permission" => layer!(on_check_permission),
+            _ => layer!(on_acting),
+        }
+    }
+}
+
 fn answer(round: &Round) -> Answer {
     let said = round.says.into_iter().fold(Answer::new(), Answer::text);
-    let called = round.calls.iter().fold(said, |answer, (id, name, input)| answer.raw_tool_call(*id, *name, *input));
+    let called =
+        round.calls.iter().fold(said, |answer, (id, name, input)| answer.raw_tool_call(*id, *name, *input));
     match round.ends {
         Ends::Well => called,
         Ends::Fails => called.fails(ModelError::new(ErrorType::Upstream, "overloaded")),
@@ -66,10 +122,12 @@ fn answer(round: &Round) -> Answer {
     }
 }
 
-fn agent(model: &ScriptedModel, layered: bool) -> Agent {
+fn agent(model: &ScriptedModel, layered: bool, bad: Option<Bad>) -> Agent {
     let mut react = ReactConfig::default();
     react.max_iters = 4;
-    let slow = |text: &'static str| move |_: &_| ToolAnswer::new().text(text).delay(Duration::from_secs(1)).text("!");
+    let slow = |text: &'static str| {
+        move |_: &_| ToolAnswer::new().text(text).delay(Duration::from_secs(1)).text("!")
+    };
     let mut builder = builder(model)
         .react_config(react)
         .tool(ScriptedTool::answering("fine", slow("fine")))
@@ -80,8 +138,13 @@ fn agent(model: &ScriptedModel, layered: bool) -> Agent {
         .tool(ScriptedTool::echo("asks").asks());
     if layered {
         builder = builder
-            .middleware(on_model_call(|cx, request, next| async move { next.stream(request).forward(&cx).await }))
+            .middleware(on_model_call(
+                |cx, request, next| async move { next.stream(request).forward(&cx).await },
+            ))
             .middleware(on_acting(|cx, input, next| async move { next.stream(input).forward(&cx).await }));
+    }
+    if let Some(bad) = bad {
+        builder = bad.around(builder);
     }
     builder.build().unwrap()
 }
@@ -93,36 +156,47 @@ fn input(agent: &Agent, confirms: bool) -> Inputs {
     UserConfirmResultEvent::new(waiting.reply_id, waiting.confirmations.into_iter().map(answer)).into()
 }
 
-/// Has one reply, and ends it as the user does. Everything is over within the time limit: what hangs is dropped.
-async fn reply(agent: &mut Agent, inputs: Inputs, does: Does) {
+/// Has one reply, and ends it as the user does: what hangs is dropped. Returns whether it began.
+async fn reply(agent: &mut Agent, inputs: Inputs, does: Does) -> bool {
     let token = CancelToken::new();
     let mut stream = agent.reply(inputs).cancel_on(token.clone()).stream();
     let reads = match does {
         Does::ReadsOn => usize::MAX,
         Does::Drops(events) | Does::Interrupts(events) => events,
     };
+    let mut began = false;
     for _ in 0..reads {
         match tokio::time::timeout(Duration::from_secs(60), stream.next()).await {
-            Ok(Some(_)) => {}
+            Ok(Some(event)) => began |= event.event_type() == "REPLY_START",
             Ok(None) => break,
-            // The model or a tool hangs.
-            Err(_) => return,
+            // The model, a tool or a layer hangs.
+            Err(_) => return began,
         }
     }
     if matches!(does, Does::Interrupts(_)) {
         token.cancel();
         // What is interrupted ends, whatever hangs.
-        within(EventLog::of_stream(stream)).await;
+        let rest = within(EventLog::of_stream(stream)).await;
+        began |= rest.events().iter().any(|event| event.event_type() == "REPLY_START");
     }
+    began
 }
 
-async fn run(rounds: &[Round], users: &[(Does, bool)], layered: bool) -> Result<(), TestCaseError> {
+async fn run(
+    rounds: &[Round],
+    users: &[(Does, bool)],
+    layered: bool,
+    bad: Option<Bad>,
+) -> Result<(), TestCaseError> {
     let last = [Answer::new().text("At last."), Answer::new().text("At last.")];
     let model = ScriptedModel::new(rounds.iter().map(answer).chain(last));
-    let mut agent = agent(&model, layered);
+    let mut agent = agent(&model, layered, bad);
+    let mut asked = 0;
     for (does, confirms) in users {
         let inputs = input(&agent, *confirms);
-        reply(&mut agent, inputs, *does).await;
+        asked += usize::from(reply(&mut agent, inputs, *does).await);
+        // No word of the user is lost.
+        prop_assert_eq!(said(&agent).iter().filter(|text| *text == "Go on").count(), asked);
         // The state is whole, in this process and in another one.
         let state = saved(&agent);
         agent = agent.definition().agent_with(crate::support::read(&state));
@@ -137,14 +211,16 @@ async fn run(rounds: &[Round], users: &[(Does, bool)], layered: bool) -> Result<
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Every request is one that servers take: each call has exactly one result right after it, and arguments that parse.
+    /// Every request is one that servers take: each call has exactly one result right after it. The state is whole, and
+    /// what the user said is in it.
     #[test]
-    fn every_request_is_paired_whatever_happened_before(
+    fn every_request_is_paired_and_nothing_is_lost_whatever_happened_before(
         rounds in vec(round(), 1..7),
         users in vec((does(), any::<bool>()), 1..6),
         layered in any::<bool>(),
+        bad in bad(),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-        runtime.block_on(run(&rounds, &users, layered))?;
+        runtime.block_on(run(&rounds, &users, layered, bad))?;
     }
 }

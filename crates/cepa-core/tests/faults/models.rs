@@ -6,7 +6,8 @@ use std::sync::{
 };
 
 use cepa_core::{
-    Cx, Error, ErrorType, ModelError, ModelRequest, Msg, Next, Origin, Purpose, Usage, on_model_call, on_reply,
+    Cx, Error, ErrorType, ModelError, ModelRequest, Msg, Next, Origin, Purpose, Usage, on_model_call,
+    on_reply,
     serde_json::json,
     testing::{Answer, ScriptedModel, ScriptedTool},
 };
