@@ -1,7 +1,10 @@
 //! The one error of the chain, the loop and its layers.
 
+mod model;
+
 use std::{fmt, sync::Arc, time::Duration};
 
+pub use self::model::ModelError;
 use crate::{
     id::Id,
     message::{ErrorInfo, ErrorType, MessageError},
@@ -381,45 +384,5 @@ impl From<MessageError> for Error {
 impl From<std::convert::Infallible> for Error {
     fn from(never: std::convert::Infallible) -> Self {
         match never {}
-    }
-}
-
-/// A model request that failed.
-///
-/// Messages name what the server said, never a key.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-#[non_exhaustive]
-pub struct ModelError {
-    /// What kind of failure it is.
-    pub kind: ErrorType,
-    /// What happened, in words for a person; the server's own words where it said some.
-    pub message: String,
-    /// How long the server asked to wait before the next try.
-    pub retry_after: Option<Duration>,
-    /// Whether the same request may work later.
-    pub retryable: bool,
-    /// The error underneath.
-    #[source]
-    pub source: Option<BoxError>,
-}
-
-impl ModelError {
-    /// A failure of this kind. Rate limits, upstream and connection failures count as retryable.
-    pub fn new(kind: ErrorType, message: impl Into<String>) -> Self {
-        let retryable = matches!(kind, ErrorType::RateLimit | ErrorType::Upstream | ErrorType::Connection);
-        Self { kind, message: message.into(), retry_after: None, retryable, source: None }
-    }
-
-    /// Adds the error underneath.
-    pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
-        self.source = Some(source.into());
-        self
-    }
-
-    /// Adds how long to wait before the next try.
-    pub fn with_retry_after(mut self, wait: Option<Duration>) -> Self {
-        self.retry_after = wait;
-        self
     }
 }

@@ -72,7 +72,7 @@ pub(crate) fn system_prompt(request: &Value) -> String {
     text_of(&prompts[0]["content"])
 }
 
-/// The events but for one type of a plain answer of one text, as users see it.
+/// The events of an answer of one text in one piece.
 pub(crate) const PLAIN: [&str; 7] = [
     "REPLY_START",
     "MODEL_CALL_START",
@@ -83,7 +83,7 @@ pub(crate) const PLAIN: [&str; 7] = [
     "REPLY_END",
 ];
 
-/// The message of the user at the end of a context, and what the agent said to it.
+/// The texts of the context, one per message.
 pub(crate) fn said(call: &CallRecord) -> Vec<String> {
     call.context().iter().map(|message| text_of(&message["content"])).collect()
 }
