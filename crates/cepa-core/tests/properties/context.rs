@@ -84,11 +84,19 @@ impl Normal {
         }
     }
 
+    /// The text with its ids numbered: alone, and inside of messages.
     fn text(&mut self, text: String) -> String {
-        if text.len() != 32 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return text;
-        }
-        let next = self.0.len();
-        format!("id{}", self.0.entry(text).or_insert(next))
+        let is_hex = |byte: &u8| byte.is_ascii_hexdigit();
+        let words = text.split_inclusive(|c: char| !c.is_ascii_hexdigit());
+        words
+            .map(|word| match word.as_bytes().iter().take_while(|byte| is_hex(byte)).count() {
+                32 => {
+                    let next = self.0.len();
+                    let number = *self.0.entry(word[..32].to_owned()).or_insert(next);
+                    format!("id{number}{}", &word[32..])
+                }
+                _ => word.to_owned(),
+            })
+            .collect()
     }
 }

@@ -54,7 +54,8 @@ impl Seen {
                 }
                 kind => match block_of(kind) {
                     Some((id, what, true)) => *open.entry((id, what)).or_default() += 1,
-                    Some((id, what, false)) if open.remove(&(id, what)).is_none() => {
+                    // A call may go on after its end, and ends again.
+                    Some((id, what, false)) if open.remove(&(id, what)).is_none() && what != "tool call" => {
                         return Err(format!("the {what} block {id} ends without having begun"));
                     }
                     _ => {}
@@ -153,7 +154,8 @@ impl Said {
                 ContentBlock::Text(block) => said.text.push_str(&block.text),
                 ContentBlock::Thinking(block) => said.thinking.push_str(&block.thinking),
                 ContentBlock::ToolCall(call) => said.calls.push(call.id.clone()),
-                ContentBlock::ToolResult(result) => {
+                // A result that is waited for has begun for the client only.
+                ContentBlock::ToolResult(result) if result.state != ToolResultState::Running => {
                     said.results.push((result.id.clone(), result.state, text_of(&result.output)));
                 }
                 _ => {}

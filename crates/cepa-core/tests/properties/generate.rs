@@ -34,9 +34,6 @@ const PASSING: &[LayerDoes] = &[
     LayerDoes::Stream,
     LayerDoes::ReadThenSend,
     LayerDoes::Collect,
-    LayerDoes::Hold,
-    LayerDoes::WaitBefore,
-    LayerDoes::WaitAfter,
 ];
 
 fn settings() -> impl Strategy<Value = Settings> {

@@ -299,7 +299,8 @@ impl Middleware for Generated {
                     wait().await;
                     Ok(prompt)
                 }
-                _ => Ok(prompt + " Be brief."),
+                LayerDoes::Note => Ok(prompt + " Be brief."),
+                _ => Ok(prompt),
             }
         }))
     }

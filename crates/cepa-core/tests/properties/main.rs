@@ -46,7 +46,7 @@ fn for_all<S: Strategy>(cases: u32, scripts: S, holds: impl AsyncFn(S::Value) ->
         .run(&scripts, |script| runtime.block_on(holds(script)).map_err(TestCaseError::fail));
     match outcome {
         Ok(()) => {}
-        Err(TestError::Fail(reason, script)) => panic!("CEPA_SEED={seed}: {reason}\n{script:#?}"),
+        Err(TestError::Fail(reason, script)) => panic!("CEPA_SEED={seed}: {reason}\n{script:?}"),
         Err(TestError::Abort(reason)) => panic!("CEPA_SEED={seed}: {reason}"),
     }
 }
