@@ -19,6 +19,8 @@ mod config;
 mod context;
 mod definition;
 mod emit;
+#[cfg(test)]
+mod for_tests;
 mod inject;
 mod input;
 mod model_call;

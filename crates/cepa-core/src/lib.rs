@@ -24,6 +24,8 @@ pub mod permission;
 mod shared;
 pub mod state;
 pub mod store;
+#[cfg(feature = "testing")]
+pub mod testing;
 #[doc(hidden)]
 pub mod texts;
 mod time;

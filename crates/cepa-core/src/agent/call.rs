@@ -22,7 +22,7 @@ use super::{
     session::Session,
 };
 use crate::{
-    chain::{BoxFuture, Items, Outlet, Reader, Reply, Running, Tap},
+    chain::{BoxFuture, Items, Outlet, Reader, Reply, Tap},
     error::{Error, ErrorKind, Result},
     event::{AgentEvent, EventKind, Ticket},
     message::{Msg, ReplyFinishedReason},
@@ -112,8 +112,8 @@ impl Parts {
         let reader = Reader::new();
         let (scope, out, input) = self.start(Some(&reader));
         let closes = ClosesReply(scope.clone());
-        let running = Running::of_future(Box::pin(async move { scope.drive(out, input).await }));
-        ReplyEvents { items: Some(Items::new(reader, running)), closes }
+        let items = Items::of_future(reader, Box::pin(async move { scope.drive(out, input).await }));
+        ReplyEvents { items: Some(items), closes }
     }
 }
 

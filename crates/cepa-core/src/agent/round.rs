@@ -321,7 +321,10 @@ impl ReplyScope {
         let shown = !intake.fold.is_empty();
         let response = match response {
             Some(Ok(response)) => response,
-            Some(Err(error)) => return Err(Failed { error, shown }),
+            Some(Err(error)) => {
+                self.add_usage_of_failed(&error);
+                return Err(Failed { error, shown });
+            }
             // A layer waited outside of `next` when the reply was interrupted.
             None => {
                 let mut response = ChatResponse::streamed();
