@@ -19,6 +19,8 @@ pub(super) struct BlockEvents {
     text: Option<Id>,
     thinking: Option<Id>,
     calls: SmallVec<[Id; 2]>,
+    /// Calls that have ended. One that goes on all the same does not begin again.
+    ended_calls: SmallVec<[Id; 2]>,
     data: SmallVec<[Id; 1]>,
 }
 
@@ -72,8 +74,11 @@ impl BlockEvents {
         for (id, name, delta) in calls {
             if !self.calls.contains(&id) {
                 self.calls.push(id.clone());
-                let (reply_id, tool_call_id) = (events.id(), id.clone());
-                events.emit(EventKind::ToolCallStart { reply_id, tool_call_id, tool_call_name: name }).await;
+                if !self.ended_calls.contains(&id) {
+                    let (reply_id, tool_call_id) = (events.id(), id.clone());
+                    let start = EventKind::ToolCallStart { reply_id, tool_call_id, tool_call_name: name };
+                    events.emit(start).await;
+                }
             }
             gone_on.push(id.clone());
             events.emit(EventKind::ToolCallDelta { reply_id: events.id(), tool_call_id: id, delta }).await;
@@ -82,6 +87,11 @@ impl BlockEvents {
         for block in data {
             self.data_delta(&block, events).await;
         }
+    }
+
+    /// Whether the call's block is open.
+    pub(super) fn has_call(&self, id: &Id) -> bool {
+        self.calls.contains(id)
     }
 
     /// Ends every open block.
@@ -142,6 +152,9 @@ impl BlockEvents {
                 continue;
             }
             let tool_call_id = self.calls.remove(at);
+            if !self.ended_calls.contains(&tool_call_id) {
+                self.ended_calls.push(tool_call_id.clone());
+            }
             events.emit(EventKind::ToolCallEnd { reply_id: events.id(), tool_call_id }).await;
         }
     }

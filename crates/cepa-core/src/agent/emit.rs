@@ -18,7 +18,12 @@ pub(super) struct Events {
 
 impl Events {
     pub(super) fn new<H: Streams<Item = AgentEvent>>(cx: &Cx<H>, reply_id: Id) -> Self {
-        Self { out: cx.outlet().clone(), reply_id, side_by_side: false }
+        Self::to(cx.outlet().clone(), reply_id)
+    }
+
+    /// Events that go out here.
+    pub(super) fn to(out: Outlet<AgentEvent>, reply_id: Id) -> Self {
+        Self { out, reply_id, side_by_side: false }
     }
 
     /// The same, for calls that run side by side.

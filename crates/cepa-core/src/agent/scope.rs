@@ -20,7 +20,9 @@ use super::{
     session::{Session, StateLock},
 };
 use crate::{
-    chain::{AgentHook, Core, Frame, Items, Listed, Next, Outlet, Running, Streams},
+    chain::{
+        AgentHook, Compress, Core, Frame, Items, Listed, Next, Outlet, Reasoning, Reply, Running, Streams,
+    },
     error::{Error, ErrorKind, Result},
     id::Id,
     message::{Msg, Usage},
@@ -218,6 +220,17 @@ impl ReplyScope {
         (frame, items)
     }
 
+    /// How long the layers of a hook may go on after an interrupt. Those of a hook that runs around others get a bit
+    /// more: when an inner layer is given up, there is time left for what has to be done then.
+    fn grace_of<H: AgentHook>(&self) -> Duration {
+        let grace = self.definition.react.interrupt_grace;
+        match H::INDEX {
+            Reply::INDEX => grace + grace / 2,
+            Reasoning::INDEX | Compress::INDEX => grace + grace / 4,
+            _ => grace,
+        }
+    }
+
     /// How many rounds the reply may have.
     pub(super) fn max_iters(&self) -> u32 {
         self.definition.react.max_iters.saturating_add(self.run_state().extra_iters)
@@ -270,7 +283,7 @@ impl<H: AgentHook> Chain<H> {
         if !frame.core_was_entered() {
             return None;
         }
-        tokio::time::timeout(scope.definition.react.interrupt_grace, running).await.ok()
+        tokio::time::timeout(scope.grace_of::<H>(), running).await.ok()
     }
 }
 

@@ -89,6 +89,12 @@ impl ResponseFold {
         self.blocks.push(Open { id, block });
     }
 
+    /// The call of this id, as far as it has come.
+    pub(crate) fn call(&self, id: &Id) -> Option<&ToolCallBlock> {
+        let mut calls = self.blocks.iter().rev().filter_map(|open| open.block.as_tool_call());
+        calls.find(|call| call.id == *id)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }

@@ -58,7 +58,8 @@ fn does() -> impl Strategy<Value = Does> {
 
 fn answer(round: &Round) -> Answer {
     let said = round.says.into_iter().fold(Answer::new(), Answer::text);
-    let called = round.calls.iter().fold(said, |answer, (id, name, input)| answer.raw_tool_call(*id, *name, *input));
+    let called =
+        round.calls.iter().fold(said, |answer, (id, name, input)| answer.raw_tool_call(*id, *name, *input));
     match round.ends {
         Ends::Well => called,
         Ends::Fails => called.fails(ModelError::new(ErrorType::Upstream, "overloaded")),
@@ -69,7 +70,9 @@ fn answer(round: &Round) -> Answer {
 fn agent(model: &ScriptedModel, layered: bool) -> Agent {
     let mut react = ReactConfig::default();
     react.max_iters = 4;
-    let slow = |text: &'static str| move |_: &_| ToolAnswer::new().text(text).delay(Duration::from_secs(1)).text("!");
+    let slow = |text: &'static str| {
+        move |_: &_| ToolAnswer::new().text(text).delay(Duration::from_secs(1)).text("!")
+    };
     let mut builder = builder(model)
         .react_config(react)
         .tool(ScriptedTool::answering("fine", slow("fine")))
@@ -80,7 +83,9 @@ fn agent(model: &ScriptedModel, layered: bool) -> Agent {
         .tool(ScriptedTool::echo("asks").asks());
     if layered {
         builder = builder
-            .middleware(on_model_call(|cx, request, next| async move { next.stream(request).forward(&cx).await }))
+            .middleware(on_model_call(
+                |cx, request, next| async move { next.stream(request).forward(&cx).await },
+            ))
             .middleware(on_acting(|cx, input, next| async move { next.stream(input).forward(&cx).await }));
     }
     builder.build().unwrap()

@@ -99,7 +99,8 @@ async fn r58_a_refusal_can_end_the_reply() {
         let mut agent = builder(&model).react_config(react).tool(look.clone()).build().unwrap();
         log(agent.reply("Go")).await;
         let call = agent.waiting_for().unwrap().confirmations.remove(0);
-        let no = UserConfirmResultEvent::new(agent.waiting_for().unwrap().reply_id, [ConfirmResult::reject(call)]);
+        let no =
+            UserConfirmResultEvent::new(agent.waiting_for().unwrap().reply_id, [ConfirmResult::reject(call)]);
         log(agent.reply(no)).await.assert(["...", "TOOL_RESULT_END denied", "...", "REPLY_END completed"]);
         assert_eq!(model.requests().len(), if stop { 1 } else { 2 });
         assert_eq!(look.calls().len(), 0);

@@ -4,8 +4,7 @@ use std::{fmt::Debug, future::IntoFuture, time::Duration};
 
 use cepa_core::{
     Agent, AgentBuilder, AgentState, ConfirmResult, ContentBlock, InjectionConfig, ModelRequest, ReplyCall,
-    ToolResultState, UserConfirmResultEvent,
-    serde_json,
+    ToolResultState, UserConfirmResultEvent, serde_json,
     testing::{EventLog, ScriptedModel},
 };
 
@@ -98,7 +97,10 @@ pub(crate) fn read(saved: &str) -> AgentState {
 #[track_caller]
 pub(crate) fn yes(agent: &Agent) -> UserConfirmResultEvent {
     let waiting = agent.waiting_for().unwrap();
-    UserConfirmResultEvent::new(waiting.reply_id, waiting.confirmations.into_iter().map(ConfirmResult::confirm))
+    UserConfirmResultEvent::new(
+        waiting.reply_id,
+        waiting.confirmations.into_iter().map(ConfirmResult::confirm),
+    )
 }
 
 /// The error that ended a reply.

@@ -19,7 +19,9 @@ use crate::support::{assert_paired, builder, failure, log, result};
 async fn r09_an_error_for_the_developer_is_no_success_and_arrives_as_it_is() {
     let breaks = || ToolAnswer::new().fails_for_developer(io::Error::other("no such device"));
     let side_by_side = Answer::new().raw_tool_call("c1", "breaks", "{}").raw_tool_call("c2", "works", "{}");
-    for (answer, in_order) in [(Answer::new().raw_tool_call("c1", "breaks", "{}"), true), (side_by_side, false)] {
+    for (answer, in_order) in
+        [(Answer::new().raw_tool_call("c1", "breaks", "{}"), true), (side_by_side, false)]
+    {
         let model = ScriptedModel::new([answer, Answer::new().text("Well.")]);
         let breaking = ScriptedTool::new("breaks", [breaks()]);
         let breaking = if in_order { breaking.one_at_a_time() } else { breaking };
@@ -59,7 +61,8 @@ async fn r32_a_tool_that_fails_is_shown_as_failed() {
 
 #[tokio::test(start_paused = true)]
 async fn r34_a_layer_that_fails_around_a_tool_leaves_no_open_call() {
-    let model = ScriptedModel::new([Answer::new().raw_tool_call("c1", "look", "{}"), Answer::new().text("Well.")]);
+    let model =
+        ScriptedModel::new([Answer::new().raw_tool_call("c1", "look", "{}"), Answer::new().text("Well.")]);
     let look = ScriptedTool::new("look", ["unused"]);
     let breaks = on_acting(|_cx, _input, _next| async { Err(cepa_core::Error::other("401")) });
     let mut agent = builder(&model).tool(look.clone()).middleware(breaks).build().unwrap();
@@ -93,16 +96,18 @@ fn blocks() -> &'static str {
     let mut gate = GATE.0.lock().unwrap_or_else(PoisonError::into_inner);
     gate.0 += 1;
     let patience = Duration::from_secs(20);
-    let (gate, _) = GATE.1.wait_timeout_while(gate, patience, |gate| !gate.1).unwrap_or_else(PoisonError::into_inner);
+    let (gate, _) =
+        GATE.1.wait_timeout_while(gate, patience, |gate| !gate.1).unwrap_or_else(PoisonError::into_inner);
     if gate.1 { "through" } else { "locked out" }
 }
 
 #[tokio::test]
 async fn r55_functions_that_block_run_side_by_side_and_hold_nothing_up() {
     let call = |id: &str| (id.to_owned(), "blocks", "{}");
-    let answer = ["c1", "c2"].map(call).into_iter().fold(Answer::new(), |answer, (id, name, input)| {
-        answer.raw_tool_call(id, name, input)
-    });
+    let answer = ["c1", "c2"]
+        .map(call)
+        .into_iter()
+        .fold(Answer::new(), |answer, (id, name, input)| answer.raw_tool_call(id, name, input));
     let model = ScriptedModel::new([answer, Answer::new().text("Done.")]);
     let mut permissions = cepa_core::PermissionContext::default();
     permissions.mode = cepa_core::PermissionMode::Bypass;
@@ -158,7 +163,8 @@ async fn r56_calls_of_one_id_or_of_none_all_have_their_result() {
 async fn r34_several_failures_of_one_batch_are_all_told() {
     let answer = Answer::new().raw_tool_call("c1", "breaks", "{}").raw_tool_call("c2", "breaks", "{}");
     let model = ScriptedModel::new([answer]);
-    let breaks = ScriptedTool::answering("breaks", |_| ToolAnswer::new().fails_for_developer("no such device"));
+    let breaks =
+        ScriptedTool::answering("breaks", |_| ToolAnswer::new().fails_for_developer("no such device"));
     let mut agent = builder(&model).tool(breaks).build().unwrap();
     let error = failure(log(agent.reply("Go")).await.into_outcome());
     let ErrorKind::Tools(errors) = error.kind() else { panic!("{error}") };
