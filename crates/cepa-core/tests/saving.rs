@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use serde::{Deserialize, Serialize, Serializer, ser::Error};
 
 #[path = "support/scripted.rs"]
+#[allow(dead_code, reason = "not every test needs all of it")]
 mod scripted;
 use scripted::Scripted;
 
