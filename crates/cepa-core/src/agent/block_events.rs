@@ -145,7 +145,9 @@ impl BlockEvents {
                 continue;
             }
             let tool_call_id = self.calls.remove(at);
-            self.ended_calls.push(tool_call_id.clone());
+            if !self.ended_calls.contains(&tool_call_id) {
+                self.ended_calls.push(tool_call_id.clone());
+            }
             events.emit(EventKind::ToolCallEnd { reply_id: events.id(), tool_call_id }).await;
         }
     }
