@@ -2,9 +2,13 @@
 //! `docs/faults.md`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail the test")]
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering::SeqCst},
+use std::{
+    future::IntoFuture,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
 };
 
 use cepa_budget::{AtEnd, BudgetSpent, Per, ReplyBudgetControlMiddleware, texts};
@@ -20,6 +24,14 @@ fn builder(model: &ScriptedModel) -> AgentBuilder {
     let mut injection = InjectionConfig::default();
     injection.inject_runtime_state = false;
     Agent::builder("Friday").model(model.clone()).injection_config(injection)
+}
+
+/// Fails the test where it would hang.
+async fn within<T>(run: impl IntoFuture<Output = T>) -> T {
+    match tokio::time::timeout(Duration::from_secs(3600), run).await {
+        Ok(output) => output,
+        Err(_) => panic!("hangs"),
+    }
 }
 
 fn budget(tokens: u32) -> ReplyBudgetControlMiddleware {
@@ -60,7 +72,7 @@ async fn r04_an_outer_layer_that_has_another_round_keeps_the_count() {
     let model =
         ScriptedModel::new([Answer::new().text("one").usage(10, 5), Answer::new().text("two").usage(10, 5)]);
     let mut agent = builder(&model).middleware(swallows_once).middleware(budget(1000)).build().unwrap();
-    assert_eq!(agent.reply("Go").await.unwrap().text().as_deref(), Some("two"));
+    assert_eq!(within(agent.reply("Go")).await.unwrap().text().as_deref(), Some("two"));
     assert_eq!(spent_on_reply(&agent), 30);
 }
 
@@ -72,7 +84,11 @@ async fn r05_a_model_that_insists_is_stopped() {
     react.max_iters = 5;
     let mut agent =
         builder(&insists).react_config(react).tool(look.clone()).middleware(budget(100)).build().unwrap();
-    EventLog::of(agent.reply("Go")).await.assert(["...", "TOOL_RESULT_END error", "REPLY_END completed"]);
+    within(EventLog::of(agent.reply("Go"))).await.assert([
+        "...",
+        "TOOL_RESULT_END error",
+        "REPLY_END completed",
+    ]);
     assert_eq!((insists.requests().len(), look.calls().len(), hints(&agent)), (2, 1, 1));
     assert_eq!(insists.requests()[1].tool_choice.as_ref().unwrap().mode, ToolChoiceMode::None);
 }
@@ -92,22 +108,22 @@ async fn r62_a_budget_of_the_session_limits_what_comes_later() {
     // Told: the second reply may call no tool from its first round on.
     let model = script();
     let mut told = agent(&model, AtEnd::Hint);
-    told.reply("Go").await.unwrap();
+    within(told.reply("Go")).await.unwrap();
     let before = model.requests().len();
-    told.reply("Go on").await.unwrap();
+    within(told.reply("Go on")).await.unwrap();
     assert_eq!(model.requests()[before].tool_choice.as_ref().unwrap().mode, ToolChoiceMode::None);
 
     // Ended: without another model call.
     let model = script();
     let mut ended = agent(&model, AtEnd::End);
-    ended.reply("Go").await.unwrap();
+    within(ended.reply("Go")).await.unwrap();
     let before = model.requests().len();
-    EventLog::of(ended.reply("Go on")).await.assert(["REPLY_START", "REPLY_END completed"]);
+    within(EventLog::of(ended.reply("Go on"))).await.assert(["REPLY_START", "REPLY_END completed"]);
     assert_eq!(model.requests().len(), before);
 
     // Refused: with an error that has the numbers.
     let mut refused = agent(&script(), AtEnd::Error);
-    let error = refused.reply("Go").await.unwrap_err();
+    let error = within(refused.reply("Go")).await.unwrap_err();
     let numbers = error.downcast_ref::<BudgetSpent>().unwrap();
     assert_eq!((numbers.spent, numbers.budget), (120.0, 100.0));
 }
@@ -127,7 +143,7 @@ async fn r62_some_tools_may_be_called_all_the_same() {
         .middleware(budget)
         .build()
         .unwrap();
-    assert_eq!(agent.reply("Go").await.unwrap().text().as_deref(), Some("Saved."));
+    assert_eq!(within(agent.reply("Go")).await.unwrap().text().as_deref(), Some("Saved."));
     assert_eq!(save.calls().len(), 1);
     let choice = model.requests()[1].tool_choice.clone().unwrap();
     assert_eq!(choice.tools.unwrap(), ["save"]);
@@ -141,7 +157,7 @@ async fn f01_a_layer_that_comes_while_the_reply_waits_counts_from_zero() {
     ]);
     let look = || ScriptedTool::echo("look").asks();
     let mut without = builder(&model).tool(look()).build().unwrap();
-    without.reply("Go").await.unwrap();
+    within(without.reply("Go")).await.unwrap();
     let state = from_value(to_value(&*without.state().unwrap()).unwrap()).unwrap();
     let mut with = builder(&model).tool(look()).middleware(budget(100)).state(state).build().unwrap();
     let waiting = with.waiting_for().unwrap();
@@ -149,7 +165,7 @@ async fn f01_a_layer_that_comes_while_the_reply_waits_counts_from_zero() {
         waiting.reply_id,
         waiting.confirmations.into_iter().map(ConfirmResult::confirm),
     );
-    assert_eq!(with.reply(yes).await.unwrap().text().as_deref(), Some("Done."));
+    assert_eq!(within(with.reply(yes)).await.unwrap().text().as_deref(), Some("Done."));
     assert_eq!(spent_on_reply(&with), 15);
 }
 
@@ -174,7 +190,7 @@ async fn f02_two_budgets_need_two_keys_and_count_for_themselves() {
         .middleware(soft)
         .build()
         .unwrap();
-    agent.reply("Go").await.unwrap();
+    within(agent.reply("Go")).await.unwrap();
     // After 60 tokens none of them is spent: each call was counted once.
     assert_eq!(model.requests()[1].tool_choice, None);
     let reply_id = agent.state().unwrap().reply_id().to_string();
@@ -195,7 +211,7 @@ async fn f03_a_call_that_a_layer_makes_for_itself_counts() {
         next.run(input).await
     });
     let mut agent = builder(&model).middleware(budget(100)).middleware(selects).build().unwrap();
-    agent.reply("Go").await.unwrap();
+    within(agent.reply("Go")).await.unwrap();
     // The tokens were spent before the reply began its first round, so the model is told at once.
     assert_eq!(hints(&agent), 1);
     let message = agent.state().unwrap().context.last().unwrap().clone();
@@ -233,7 +249,7 @@ async fn f04_without_a_word_from_the_server_an_estimate_counts_and_one_warning_i
         Answer::new().text("Done."),
     ]);
     let mut agent = builder(&model).tool(ScriptedTool::echo("look")).middleware(budget(100)).build().unwrap();
-    agent.reply(long).await.unwrap();
+    within(agent.reply(long)).await.unwrap();
     // 500 bytes in and 500 out are about 250 tokens.
     assert_eq!(model.requests()[1].tool_choice.as_ref().unwrap().mode, ToolChoiceMode::None);
     assert_eq!(hints(&agent), 1);
@@ -249,7 +265,7 @@ async fn what_a_failed_attempt_has_cost_counts() {
         Answer::new().text("Done.").usage(10, 5),
     ]);
     let mut agent = builder(&model).model_retries(1).middleware(budget(1000)).build().unwrap();
-    let message = agent.reply("Go").await.unwrap();
+    let message = within(agent.reply("Go")).await.unwrap();
     assert_eq!(spent_on_reply(&agent), 25);
     let usage = message.usage.unwrap();
     assert_eq!((usage.input_tokens, usage.output_tokens), (20, 5));

@@ -7,7 +7,7 @@ use std::{fmt, sync::Arc, time::Duration};
 pub use self::model::ModelError;
 use crate::{
     id::Id,
-    message::{ErrorInfo, ErrorType, MessageError},
+    message::{ErrorInfo, ErrorType, MessageError, ReplyFinishedReason},
     model::ChatUsage,
     store::StoreError,
 };
@@ -141,6 +141,12 @@ pub enum ErrorKind {
         /// What is wrong, and where.
         reason: String,
     },
+    /// A message holds no structured output: its reply is parked, or ended without one.
+    #[error("there is no structured output: {}", why_no_output(*.finished_reason))]
+    NoStructuredOutput {
+        /// Why the reply ended; `None` when it has not.
+        finished_reason: Option<ReplyFinishedReason>,
+    },
     /// The system prompt and the summary alone are over the compression threshold.
     #[error(
         "the system prompt{} take(s) {tokens} tokens, over the compression threshold of {threshold}: there is \
@@ -196,6 +202,9 @@ pub enum ErrorKind {
     /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A saved session is not one, or is damaged.
+    #[error("the saved session cannot be read: {0}")]
+    SavedSession(#[source] serde_json::Error),
     /// A time limit was reached.
     #[error("{what} took longer than {limit:?}")]
     Timeout {
@@ -210,6 +219,18 @@ pub enum ErrorKind {
     /// Any other error, of a layer or of the caller's own parts.
     #[error(transparent)]
     Other(BoxError),
+}
+
+fn why_no_output(finished_reason: Option<ReplyFinishedReason>) -> &'static str {
+    match finished_reason {
+        None => {
+            "the reply is parked; answer what it waits for (`Agent::waiting_for`), then ask the message of that call"
+        }
+        Some(ReplyFinishedReason::Completed) => "the reply ended without one, or none was asked for",
+        Some(ReplyFinishedReason::Interrupted) => "the reply was interrupted",
+        Some(ReplyFinishedReason::ExceedMaxIters) => "the reply used up its rounds before it gave one",
+        Some(ReplyFinishedReason::Error) => "the reply failed",
+    }
 }
 
 fn list(ids: &[Id]) -> String {

@@ -1,4 +1,4 @@
-//! Model requests that failed.
+//! [`ModelError`].
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use cepa_core::{
     testing::{Answer, ScriptedModel, ScriptedTool},
 };
 
-use crate::support::{assert_paired, builder, failure, log, result, saved, yes};
+use crate::support::{assert_paired, builder, failure, log, result, saved, within, yes};
 
 fn calls(name: &str) -> Answer {
     Answer::new().raw_tool_call("c1", name, "{}")
@@ -172,7 +172,7 @@ async fn f34_a_question_stays_open_when_something_is_observed() {
         let mut agent =
             builder(&model).tool(ScriptedTool::echo("look").asks()).tool(elsewhere()).build().unwrap();
         log(agent.reply("Go")).await.assert(["...", waits]);
-        agent.observe(Msg::user("bob", "By the way.")).await.unwrap();
+        within(agent.observe(Msg::user("bob", "By the way."))).await.unwrap();
         let reply_id = agent.waiting_for().unwrap().reply_id;
         let answer: Inputs = if tool == "look" {
             yes(&agent).into()
