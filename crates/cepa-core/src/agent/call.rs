@@ -142,10 +142,16 @@ impl ReplyScope {
             Some(result) => result,
             None => self.abandon(&out).await,
         };
-        if self.has_begun() && !self.is_parked() && !self.end_left.load(Relaxed) {
+        if self.owes_end(&result) && self.has_begun() && !self.is_parked() {
             self.send_last_end(out, &result).await;
         }
         result
+    }
+
+    /// Whether the reader has not seen the end. One of an interrupted reply that a layer has dropped is not owed any more.
+    fn owes_end(&self, result: &Result<Msg>) -> bool {
+        let failed = result.as_ref().is_err_and(|error| !matches!(error.kind(), ErrorKind::Interrupted));
+        !self.end_left.load(Relaxed) && (failed || !self.run_state().interrupted_end_sent)
     }
 
     fn has_begun(&self) -> bool {
@@ -167,8 +173,8 @@ impl ReplyScope {
         self.interrupted_message()
     }
 
-    /// Sends the end that no layer has let through: of a failed reply, of an interrupted one whose end a layer has
-    /// dropped, and of one whose end a layer has kept for itself.
+    /// Sends the end that no layer has let through: of a failed reply, of an interrupted one that layers were too slow
+    /// to end, and of one whose end a layer has kept for itself.
     async fn send_last_end(&self, out: Outlet<AgentEvent>, result: &Result<Msg>) {
         let (finished_reason, error) = match result {
             Ok(message) => (message.finished_reason.unwrap_or(ReplyFinishedReason::Completed), None),

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use cepa_core::{
-    AgentEvent, AgentState, ContentBlock, Error, EventKind, Id, Msg, OutputBlock, ToolOutput,
-    ToolResultState, Waiting,
+    AgentEvent, AgentState, ContentBlock, Error, ErrorKind, EventKind, Id, Msg, OutputBlock,
+    ReplyFinishedReason, ToolOutput, ToolResultState, Waiting,
 };
 
 use super::{
@@ -67,7 +67,7 @@ impl Seen {
         if !cuts_off && let Some(((id, what), _)) = open.into_iter().next() {
             return Err(format!("the {what} block {id} has no end"));
         }
-        self.check_end(events, parked, result, cuts_off)
+        self.check_end(events, parked, result, script, cuts_off)
     }
 
     fn check_end(
@@ -75,6 +75,7 @@ impl Seen {
         events: &[AgentEvent],
         parked: Option<&Waiting>,
         result: Result<&Msg, &Error>,
+        script: &Script,
         cuts_off: bool,
     ) -> Result<(), Violation> {
         let Some(reply_id) = events.iter().find_map(AgentEvent::reply_id) else { return Ok(()) };
@@ -92,7 +93,13 @@ impl Seen {
             }
             return Ok(());
         }
-        if !ended {
+        // The end of an interrupted reply may be dropped.
+        let interrupted = match result {
+            Ok(message) => message.finished_reason == Some(ReplyFinishedReason::Interrupted),
+            Err(error) => matches!(error.kind(), ErrorKind::Interrupted),
+        };
+        let may_lack_end = interrupted && script.has(HookKind::Reply, &[LayerDoes::SwallowEnd]);
+        if !ended && !may_lack_end {
             return Err(format!("reply {reply_id} is over, and has no REPLY_END: {result:?}"));
         }
         if !cuts_off && let Some(id) = self.running.iter().next() {
