@@ -100,7 +100,7 @@ pub(crate) fn search_files(
             }
         }
     }
-    hits.sort_by(|a, b| b.0.cmp(&a.0));
+    hits.sort_by_key(|(score, ..)| std::cmp::Reverse(*score));
     let lines =
         hits.iter().take(MAX_HITS).map(|(_, path, number, line)| format!("{path}:{number}: {line}\n"));
     let found = lines.collect::<String>();
@@ -127,5 +127,5 @@ pub(crate) fn read_file(
 /// The words of a query that are worth looking for: short ones are in every line.
 fn words(query: &str) -> impl Iterator<Item = String> {
     let words = query.split(|char: char| !char.is_alphanumeric()).map(str::to_lowercase);
-    words.filter(|word| word.chars().count() > 2 || word.chars().any(|char| !char.is_ascii()))
+    words.filter(|word| word.chars().count() > 2 || !word.is_ascii())
 }

@@ -1,3 +1,13 @@
 //! Runnable programs that use Cepa, one folder each.
 //!
 //! `cargo run --example quickstart`
+
+/// The code of the documentation, compiled and run.
+#[cfg(doctest)]
+mod documentation {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../../docs/writing-middleware.md")]
+    struct WritingMiddleware;
+}

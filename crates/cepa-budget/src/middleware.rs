@@ -131,13 +131,19 @@ impl Middleware for ReplyBudgetControlMiddleware {
         let (messages, tools) = (request.messages.clone(), request.tools.clone());
         let bytes = Arc::new(AtomicUsize::new(0));
         let counting = bytes.clone();
-        let response =
-            next.tap_shared(request, move |chunk| _ = counting.fetch_add(size(chunk), Relaxed)).await?;
-        let cost = match &response.usage {
-            Some(usage) => self.cost(usage.input_tokens, usage.output_tokens),
+        let result =
+            next.tap_shared(request, move |chunk| _ = counting.fetch_add(size(chunk), Relaxed)).await;
+        let usage = match &result {
+            Ok(response) => response.usage.as_ref(),
+            Err(error) => error.usage(),
+        };
+        let cost = match (usage, &result) {
+            (Some(usage), _) => self.cost(usage.input_tokens, usage.output_tokens),
+            // What failed without a word of its cost is free.
+            (None, Err(_)) => 0.0,
             // The server was cut off, and the reply ends.
-            None if response.finished_reason == FinishedReason::Interrupted => 0.0,
-            None => {
+            (None, Ok(response)) if response.finished_reason == FinishedReason::Interrupted => 0.0,
+            (None, Ok(_)) => {
                 self.warn_once(model.name());
                 let output_tokens = (bytes.load(Relaxed) as u64).div_ceil(4);
                 self.cost(estimate_tokens(&messages, &tools), output_tokens)
@@ -145,7 +151,7 @@ impl Middleware for ReplyBudgetControlMiddleware {
         };
         let account = self.account(cx.state()?.reply_id());
         cx.my_state().update(|spent: &mut Spent| spent.add(&account, cost))?;
-        Ok(response)
+        result
     }
 
     async fn on_reasoning(

@@ -19,7 +19,7 @@ pub(crate) use self::{
 
 /// One scripted agent, what is done to it, and what must come out.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Case {
+pub struct Case {
     pub(crate) name: String,
     pub(crate) area: String,
     pub(crate) agent: AgentSpec,
@@ -77,16 +77,47 @@ pub(crate) enum GroupTool {
 /// A file that is no case.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {reason}")]
-pub(crate) struct CaseError {
+pub struct CaseError {
     path: String,
     reason: String,
 }
 
 impl Case {
     /// Reads a case file.
-    pub(crate) fn read(path: &Path) -> Result<Self, CaseError> {
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no case.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, CaseError> {
+        let path = path.as_ref();
         let failed = |reason: String| CaseError { path: path.display().to_string(), reason };
         let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
         serde_json::from_str(&text).map_err(|error| failed(error.to_string()))
+    }
+
+    /// Does something more at the end: a call in the words of the case files.
+    ///
+    /// # Errors
+    /// It is no call.
+    pub fn then(mut self, call: Value) -> Result<Self, CaseError> {
+        self.calls.push(self.read("a further call", call)?);
+        Ok(self)
+    }
+
+    /// Has the model of this label give one more answer, in the words of the case files.
+    ///
+    /// # Errors
+    /// It is no answer, or the case has no such model.
+    pub fn answers(mut self, model: &str, answer: Value) -> Result<Self, CaseError> {
+        let answer = self.read("a further answer", answer)?;
+        match self.models.get_mut(model) {
+            Some(model) => model.calls.push(answer),
+            None => return Err(CaseError { path: self.name, reason: format!("no model `{model}`") }),
+        }
+        Ok(self)
+    }
+
+    fn read<T: serde::de::DeserializeOwned>(&self, what: &str, value: Value) -> Result<T, CaseError> {
+        serde_json::from_value(value)
+            .map_err(|error| CaseError { path: self.name.clone(), reason: format!("{what}: {error}") })
     }
 }

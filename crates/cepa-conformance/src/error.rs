@@ -7,16 +7,27 @@ use crate::case::LayerSpec;
 
 /// Why a case could not be run at all.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum RunError {
+#[non_exhaustive]
+pub enum RunError {
     /// The case needs something that this runner does not have.
     #[error("not supported: {0}")]
     NotSupported(String),
     /// Something in the case cannot be read.
     #[error("{what}: {source}")]
-    Malformed { what: String, source: serde_json::Error },
+    Malformed {
+        /// What cannot be read.
+        what: String,
+        /// Why.
+        source: serde_json::Error,
+    },
     /// A built-in layer cannot be built.
     #[error("layer {kind} cannot be built: {reason}")]
-    Layer { kind: String, reason: String },
+    Layer {
+        /// The layer's kind.
+        kind: String,
+        /// Why it cannot be built.
+        reason: String,
+    },
     /// The agent cannot be built.
     #[error("the agent cannot be built: {0}")]
     Build(#[from] cepa_core::agent::BuildError),

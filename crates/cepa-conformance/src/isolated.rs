@@ -17,15 +17,21 @@ const REAL_TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// Why nothing was recorded.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
+#[non_exhaustive]
+pub enum Failure {
+    /// The case cannot be run.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// Something panicked, with these words.
     #[error("panicked: {0}")]
     Panicked(String),
+    /// Everything waits for something that cannot come.
     #[error("hangs: nothing can happen any more, and the case is not over")]
     Hangs,
+    /// An endless loop.
     #[error("does not end: still busy after {REAL_TIME_LIMIT:?}")]
     Endless,
+    /// The case's thread cannot be started.
     #[error("cannot be started: {0}")]
     Thread(#[from] std::io::Error),
 }

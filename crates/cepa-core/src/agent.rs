@@ -19,6 +19,8 @@ mod config;
 mod context;
 mod definition;
 mod emit;
+#[cfg(test)]
+mod for_tests;
 mod inject;
 mod input;
 mod model_call;
@@ -130,8 +132,7 @@ impl Agent {
         let _closes = ClosesReply(scope.clone());
         let messages = scope.prepare(inputs.messages()).await?;
         let mut state = self.session.lock()?;
-        let parked = state.has_awaiting_tool_calls(&self.definition.name);
-        let place = state.context.len() - usize::from(parked);
+        let place = state.place_of_parked(&self.definition.name).unwrap_or(state.context.len());
         state.context.splice(place..place, messages);
         Ok(())
     }

@@ -26,6 +26,8 @@ mod hook;
 mod items;
 mod next;
 mod outlet;
+mod reader;
+mod slot;
 mod tap;
 
 #[cfg(test)]
@@ -45,7 +47,7 @@ pub use self::{
     outlet::{Emit, IntoItem, Outlet},
     tap::{Flow, TapResult},
 };
-pub(crate) use self::{cx::Frame, hook::Listed, outlet::Reader, tap::Tap};
+pub(crate) use self::{cx::Frame, hook::Listed, reader::Reader, tap::Tap};
 use crate::error::Result;
 
 /// An owned future, as the methods of the `dyn` traits return it.

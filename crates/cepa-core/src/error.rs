@@ -8,6 +8,7 @@ pub use self::model::ModelError;
 use crate::{
     id::Id,
     message::{ErrorInfo, ErrorType, MessageError, ReplyFinishedReason},
+    model::ChatUsage,
     store::StoreError,
 };
 
@@ -34,6 +35,7 @@ pub struct Error(Box<Inner>);
 struct Inner {
     kind: ErrorKind,
     place: Place,
+    usage: Option<ChatUsage>,
 }
 
 enum Place {
@@ -238,7 +240,7 @@ fn list(ids: &[Id]) -> String {
 impl Error {
     /// An error of this kind.
     pub fn new(kind: impl Into<ErrorKind>) -> Self {
-        Self(Box::new(Inner { kind: kind.into(), place: Place::Unknown }))
+        Self(Box::new(Inner { kind: kind.into(), place: Place::Unknown, usage: None }))
     }
 
     /// Wraps any error: `io_call().map_err(Error::other)?`. Also takes a plain text.
@@ -269,6 +271,11 @@ impl Error {
             Place::Layer { hook, name, .. } => Some((hook, name)),
             _ => None,
         }
+    }
+
+    /// What the failed model request has cost, as far as the server had said so before it failed.
+    pub fn usage(&self) -> Option<&ChatUsage> {
+        self.0.usage.as_ref()
     }
 
     /// The wrapped error of this type, if there is one.
@@ -321,6 +328,11 @@ impl Error {
         if self.is_unplaced() {
             self.0.place = Place::Model;
         }
+        self
+    }
+
+    pub(crate) fn with_usage(mut self, usage: Option<ChatUsage>) -> Self {
+        self.0.usage = usage.or(self.0.usage);
         self
     }
 

@@ -25,6 +25,8 @@ mod schema;
 mod shared;
 pub mod state;
 pub mod store;
+#[cfg(feature = "testing")]
+pub mod testing;
 #[doc(hidden)]
 pub mod texts;
 mod time;

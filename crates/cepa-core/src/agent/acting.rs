@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     chain::{Acting, BoxFuture, CheckPermission, Core, Cx, Outlet},
-    error::{ErrorKind, Result},
+    error::{Error, ErrorKind, Result},
     event::EventKind,
     fields::Fields,
     message::{OutputBlock, TextBlock, ToolCallBlock, ToolCallState, ToolResultBlock, ToolResultState},
@@ -33,6 +33,18 @@ enum Outcome {
     /// Somebody outside is waited for.
     Parked,
     Interrupted,
+}
+
+/// A call that an error has cut off, with what it had sent by then.
+struct Aborted {
+    error: Error,
+    output: ToolFold,
+}
+
+impl From<Error> for Aborted {
+    fn from(error: Error) -> Self {
+        Self { error, output: ToolFold::default() }
+    }
 }
 
 /// The rules that a batch has already offered to the person who is asked.
@@ -124,14 +136,14 @@ impl ReplyScope {
         let checked = match self.check_permission(call, &entry, &input).await {
             Ok(Some(decision)) => self.obey(events, call, &entry, input, decision, offered).await,
             Ok(None) => return Ok(Outcome::Interrupted),
-            Err(error) => Err(error),
+            Err(error) => Err(error.into()),
         };
         match checked {
             Ok(outcome) => Ok(outcome),
-            Err(error) => {
+            Err(Aborted { error, output }) => {
                 // The call gets its result before the error goes on, whatever failed.
                 let text = fill(texts::TOOL_ABORTED, &[("error", &error.to_string())]);
-                self.close_call(events, call, &text, ToolResultState::Error).await?;
+                self.close_call_after(events, call, output, &text, ToolResultState::Error).await?;
                 Err(error)
             }
         }
@@ -166,7 +178,7 @@ impl ReplyScope {
         input: Map<String, Value>,
         decision: PermissionDecision,
         offered: Option<&Offered>,
-    ) -> Result<Outcome> {
+    ) -> Result<Outcome, Aborted> {
         match decision.behavior {
             PermissionBehavior::Allow => self.run_allowed(events, call, entry, input).await,
             PermissionBehavior::Deny => {
@@ -174,7 +186,7 @@ impl ReplyScope {
                 Ok(Outcome::Done)
             }
             PermissionBehavior::Ask | PermissionBehavior::Passthrough => {
-                self.ask_person(events, call, entry, &input, decision, offered).await
+                Ok(self.ask_person(events, call, entry, &input, decision, offered).await?)
             }
         }
     }
@@ -222,7 +234,7 @@ impl ReplyScope {
         call: &ToolCallBlock,
         entry: &Arc<Entry>,
         input: Map<String, Value>,
-    ) -> Result<Outcome> {
+    ) -> Result<Outcome, Aborted> {
         let mut call = call.clone();
         call.state = ToolCallState::Allowed;
         context::set_call_state(&mut *self.state()?, &call.id, call.state);
@@ -251,7 +263,7 @@ impl ReplyScope {
         events: &Events,
         call: &ToolCallBlock,
         core: Arc<RunOne>,
-    ) -> Result<(Vec<OutputBlock>, ToolResultState, Fields)> {
+    ) -> Result<(Vec<OutputBlock>, ToolResultState, Fields), Aborted> {
         let (frame, mut items) = self.chain_stream::<Acting>(core, ActingInput::new(call.clone()));
         let interrupted = pin!(self.interrupted());
         let mut patience = Patience::new(self, interrupted);
@@ -259,7 +271,10 @@ impl ReplyScope {
         let response = loop {
             match patience.next(&frame, &mut items).await {
                 Waited::Item(chunk) => self.send_chunk(events, call, *chunk, &mut fold).await,
-                Waited::End => break Some(items.finish().await?),
+                Waited::End => match items.finish().await {
+                    Ok(response) => break Some(response),
+                    Err(error) => return Err(Aborted { error, output: fold }),
+                },
                 Waited::GivenUp => break None,
             }
         };

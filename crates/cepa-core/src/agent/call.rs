@@ -13,13 +13,16 @@ use serde_json::Value;
 
 use super::{
     Agent, CancelToken,
+    closing::Why,
+    context,
     definition::Definition,
+    emit::Events,
     scope::{ClosesReply, ReplyScope},
     scratch::TypedContext,
     session::Session,
 };
 use crate::{
-    chain::{BoxFuture, Items, Outlet, Reader, Reply, Running, Tap},
+    chain::{BoxFuture, Items, Outlet, Reader, Reply, Tap},
     error::{Error, ErrorKind, Result},
     event::{AgentEvent, EventKind, Ticket},
     message::{Msg, ReplyFinishedReason},
@@ -105,12 +108,12 @@ impl Parts {
         (scope, out, self.input)
     }
 
-    fn stream(self) -> Events {
+    fn stream(self) -> ReplyEvents {
         let reader = Reader::new();
         let (scope, out, input) = self.start(Some(&reader));
         let closes = ClosesReply(scope.clone());
-        let running = Running::of_future(Box::pin(async move { scope.drive(out, input).await }));
-        Events { items: Some(Items::new(reader, running)), closes }
+        let items = Items::of_future(reader, Box::pin(async move { scope.drive(out, input).await }));
+        ReplyEvents { items: Some(items), closes }
     }
 }
 
@@ -129,18 +132,15 @@ fn leaving(scope: Arc<ReplyScope>) -> Tap<AgentEvent> {
 }
 
 impl ReplyScope {
-    /// Runs the whole onion, and ends the reply with an error event if it fails.
+    /// Runs the whole onion, and sees to it that a reply that is over has ended for its reader.
     async fn drive(self: Arc<Self>, out: Outlet<AgentEvent>, input: ReplyInput) -> Result<Msg> {
         let chain = self.chain::<Reply>(out.clone(), input);
         let result = match chain.or_interrupt(&self).await {
             Some(result) => result,
             None => self.abandon(&out).await,
         };
-        if let Err(error) = &result
-            && !matches!(error.kind(), ErrorKind::Interrupted)
-            && self.has_begun()
-        {
-            self.send_error_end(&out, error).await;
+        if self.has_begun() && !self.is_parked() && !self.end_left.load(Relaxed) {
+            self.send_last_end(out, &result).await;
         }
         result
     }
@@ -149,52 +149,51 @@ impl ReplyScope {
         self.run_state().begun
     }
 
-    /// Layers did not come to an end after an interrupt, or had not begun: the reply ends without them.
-    async fn abandon(&self, out: &Outlet<AgentEvent>) -> Result<Msg> {
-        self.close_calls_now();
-        let begun = self.has_begun();
-        let (message, session_id) = {
-            let state = self.state()?;
-            let text = &self.definition.react.interruption_message;
-            let reason = ReplyFinishedReason::Interrupted;
-            (self.message(&state, text, Some(reason)), state.session_id.clone())
-        };
-        if begun && !self.end_left.load(Relaxed) {
-            let finished_reason = ReplyFinishedReason::Interrupted;
-            let (reply_id, ticket) = (message.id.clone(), Ticket::default());
-            let end = EventKind::ReplyEnd { reply_id, session_id, finished_reason, error: None, ticket };
-            out.emit(AgentEvent::new(end)).await;
-        }
-        if self.definition.react.interruption_raise_cancelled_error {
-            return Err(ErrorKind::Interrupted.into());
-        }
-        Ok(message)
+    /// Whether somebody is still waited for. Then the reply is not over, whatever has failed: it goes on with the
+    /// answer.
+    fn is_parked(&self) -> bool {
+        self.state().is_ok_and(|state| context::open_calls(&state, &self.definition.name).awaiting)
     }
 
-    async fn send_error_end(&self, out: &Outlet<AgentEvent>, error: &Error) {
-        if self.end_left.load(Relaxed) {
-            return;
+    /// Layers did not come to an end after an interrupt, or had not begun: the reply ends without them.
+    async fn abandon(&self, out: &Outlet<AgentEvent>) -> Result<Msg> {
+        let reply_id = self.state()?.reply_id().clone();
+        if self.has_begun() && !self.end_left.load(Relaxed) {
+            self.close_open_calls(&Events::to(out.clone(), reply_id), Why::Interrupted).await?;
         }
+        self.interrupted_message()
+    }
+
+    /// Sends the end that no layer has let through: of a failed reply, of an interrupted one whose end a layer has
+    /// dropped, and of one whose end a layer has kept for itself.
+    async fn send_last_end(&self, out: Outlet<AgentEvent>, result: &Result<Msg>) {
+        let (finished_reason, error) = match result {
+            Ok(message) => (message.finished_reason.unwrap_or(ReplyFinishedReason::Completed), None),
+            Err(error) if matches!(error.kind(), ErrorKind::Interrupted) => {
+                (ReplyFinishedReason::Interrupted, None)
+            }
+            Err(error) => (ReplyFinishedReason::Error, Some(error.info())),
+        };
         let Ok((reply_id, session_id)) =
             self.state().map(|state| (state.reply_id().clone(), state.session_id.clone()))
         else {
             return;
         };
-        let (finished_reason, error) = (ReplyFinishedReason::Error, Some(error.info()));
-        let end =
-            EventKind::ReplyEnd { reply_id, session_id, finished_reason, error, ticket: Ticket::default() };
-        out.emit(AgentEvent::new(end)).await;
+        let ticket = Ticket::default();
+        Events::to(out, reply_id.clone())
+            .emit(EventKind::ReplyEnd { reply_id, session_id, finished_reason, error, ticket })
+            .await;
     }
 }
 
 /// The events of a running reply.
-struct Events {
+struct ReplyEvents {
     /// Dropped before the reply is closed: what runs inside must be gone by then.
     items: Option<Items<Reply>>,
     closes: ClosesReply,
 }
 
-impl Events {
+impl ReplyEvents {
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<AgentEvent>> {
         match &mut self.items {
             Some(items) => Pin::new(items).poll_next(cx).map(|event| event.map(|event| *event)),
@@ -210,7 +209,7 @@ impl Events {
     }
 }
 
-impl Drop for Events {
+impl Drop for ReplyEvents {
     fn drop(&mut self) {
         self.items = None;
         self.closes.0.close();
@@ -222,7 +221,7 @@ impl Drop for Events {
 /// Nothing happens while it is not read. Dropping it at any point drops what runs inside and leaves the state valid.
 #[must_use = "nothing happens while the stream is not read"]
 pub struct ReplyStream<'a> {
-    inner: Events,
+    inner: ReplyEvents,
     agent: PhantomData<&'a mut Agent>,
 }
 
@@ -258,7 +257,7 @@ impl std::fmt::Debug for ReplyStream<'_> {
 /// The events of a reply that owns its agent, for responses of web servers. Made by [`Agent::into_stream`].
 #[must_use = "nothing happens while the stream is not read"]
 pub struct AgentStream {
-    inner: Events,
+    inner: ReplyEvents,
     agent: Agent,
 }
 

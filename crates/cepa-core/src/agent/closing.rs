@@ -6,8 +6,9 @@ use crate::{
     event::{AgentEvent, EventKind},
     fields::Fields,
     id::Id,
-    message::{ToolCallBlock, ToolCallState, ToolOutput, ToolResultBlock, ToolResultState},
+    message::{TextBlock, ToolCallBlock, ToolCallState, ToolOutput, ToolResultBlock, ToolResultState},
     texts,
+    tool::ToolFold,
 };
 
 /// Why open calls are closed.
@@ -51,8 +52,25 @@ impl ReplyScope {
         text: &str,
         state: ToolResultState,
     ) -> Result<()> {
+        self.close_call_after(events, call, ToolFold::default(), text, state).await
+    }
+
+    /// Gives one call a fixed result, after what it has sent already.
+    pub(super) async fn close_call_after(
+        &self,
+        events: &Events,
+        call: &ToolCallBlock,
+        mut sent: ToolFold,
+        text: &str,
+        state: ToolResultState,
+    ) -> Result<()> {
         self.start_result(events, call).await;
-        let output = ToolOutput::from(text);
+        let output = if sent.is_empty() {
+            ToolOutput::from(text)
+        } else {
+            sent.add_block(TextBlock::new(text).into());
+            ToolOutput::Blocks(sent.into_blocks())
+        };
         let result = ToolResultBlock::new(call.id.clone(), call.name.clone(), output, state);
         context::store_result(&mut *self.state()?, &self.definition.name, result);
         events.tool_text(&call.id, text).await;

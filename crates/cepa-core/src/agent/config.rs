@@ -21,7 +21,8 @@ pub struct ReactConfig {
     pub interruption_message: String,
     /// Whether an interrupted reply is an error ([`ErrorKind::Interrupted`](crate::ErrorKind)) rather than a message.
     pub interruption_raise_cancelled_error: bool,
-    /// How long layers may go on after an interrupt. 2 s by default.
+    /// How long layers may go on after an interrupt; those around a round or a whole reply up to half of it longer.
+    /// 2 s by default.
     pub interrupt_grace: Duration,
 }
 

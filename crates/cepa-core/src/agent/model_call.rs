@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     chain::{AgentHook, BoxFuture, Core, Cx, ModelCall, Outlet, Tap},
-    error::{ErrorKind, Result},
+    error::{Error, ErrorKind, Result},
     message::{Msg, Usage},
     model::{ChatChunk, ChatResponse, FinishedReason, ModelOutlet, ModelRequest, Purpose, ResponseFold},
 };
@@ -33,7 +33,9 @@ impl Core<ModelCall> for ReplyScope {
                     response.finished_reason = FinishedReason::Interrupted;
                     response
                 }
-                result = model.call(request, out.clone()) => result.map_err(|error| error.at_model())?,
+                result = model.call(request, out.clone()) => {
+                    result.map_err(|error| error.at_model().with_usage(out.reported()))?
+                }
             };
             out.complete(&mut response);
             response.model.get_or_insert_with(|| model.name().into());
@@ -53,7 +55,8 @@ impl ReplyScope {
         request.model.get_or_insert_with(|| self.definition.model.clone());
         let (tap, fold) = Tap::folding(|fold: &mut ResponseFold, chunk: &ChatChunk| fold.add(chunk));
         let chain = self.chain_without::<ModelCall>(left_out, Outlet::unheard(Some(tap)), request);
-        let mut response = chain.or_interrupt(self).await.ok_or(ErrorKind::Interrupted)??;
+        let result = chain.or_interrupt(self).await.ok_or(ErrorKind::Interrupted)?;
+        let mut response = result.inspect_err(|error| self.add_usage_of_failed(error))?;
         response.content.put(fold.take().into_blocks(), false);
         if let Some(usage) = &response.usage {
             self.add_usage(Usage::from(usage))?;
@@ -62,6 +65,15 @@ impl ReplyScope {
             return Err(ErrorKind::Interrupted.into());
         }
         Ok(response)
+    }
+
+    /// Adds what a failed attempt had spent: it is paid for like any other.
+    pub(super) fn add_usage_of_failed(&self, error: &Error) {
+        if let Some(usage) = error.usage()
+            && let Err(error) = self.add_usage(Usage::from(usage))
+        {
+            tracing::warn!(%error, "what a failed model call has spent is not kept");
+        }
     }
 
     /// Adds what was spent to the reply's message, or to what is added to it when it is begun.

@@ -31,6 +31,9 @@ impl Core<Reply> for ReplyScope {
     fn run(self: Arc<Self>, cx: Cx<Reply>, input: ReplyInput) -> BoxFuture<'static, Result<Msg>> {
         Box::pin(async move {
             let _writing = self.write(&self.replying, "on_reply")?;
+            if self.end_left.load(Relaxed) {
+                return self.ended_before();
+            }
             match self.clone().reply(&cx, input).await {
                 Ok(message) => Ok(message),
                 Err(Stop::Interrupted) => self.end_interrupted(&cx).await,
@@ -82,6 +85,26 @@ impl ReplyScope {
                 state.reply_context.cur_iter += 1;
             }
         }
+    }
+
+    /// A layer runs a reply again that has ended for its reader: nothing more is sent.
+    fn ended_before(&self) -> Result<Msg> {
+        if self.is_interrupted() {
+            return self.interrupted_message();
+        }
+        let mut message = self.last_words(&*self.state()?, texts::MSG_ENDED_EARLY);
+        message.finished_reason = Some(ReplyFinishedReason::Completed);
+        Ok(message)
+    }
+
+    /// What an interrupted reply comes to, as the agent is set.
+    pub(super) fn interrupted_message(&self) -> Result<Msg> {
+        let react = &self.definition.react;
+        if react.interruption_raise_cancelled_error {
+            return Err(ErrorKind::Interrupted.into());
+        }
+        let reason = ReplyFinishedReason::Interrupted;
+        Ok(self.message(&*self.state()?, &react.interruption_message, Some(reason)))
     }
 
     /// Takes the input in, once per reply however often layers call for it.
@@ -137,11 +160,7 @@ impl ReplyScope {
         let events = Events::new(cx, self.state()?.reply_id().clone());
         self.close_open_calls(&events, super::closing::Why::Interrupted).await?;
         self.send_end(&events, ReplyFinishedReason::Interrupted, None).await?;
-        if self.definition.react.interruption_raise_cancelled_error {
-            return Err(ErrorKind::Interrupted.into());
-        }
-        let text = &self.definition.react.interruption_message;
-        Ok(self.message(&*self.state()?, text, Some(ReplyFinishedReason::Interrupted)))
+        self.interrupted_message()
     }
 
     /// The reply fails: open calls get a result before the error goes on.

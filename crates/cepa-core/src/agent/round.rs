@@ -1,6 +1,6 @@
 //! One round: prompt, compression check, runtime state, and the model's answer.
 
-use std::{borrow::Cow, pin::pin, sync::Arc};
+use std::{pin::pin, sync::Arc};
 
 use super::{
     block_events::BlockEvents,
@@ -24,6 +24,7 @@ use crate::{
     },
     state::AgentState,
     texts::{self, fill},
+    tool::read_object,
 };
 
 /// The name of the message that holds the system prompt, and of the user's summary.
@@ -320,7 +321,10 @@ impl ReplyScope {
         let shown = !intake.fold.is_empty();
         let response = match response {
             Some(Ok(response)) => response,
-            Some(Err(error)) => return Err(Failed { error, shown }),
+            Some(Err(error)) => {
+                self.add_usage_of_failed(&error);
+                return Err(Failed { error, shown });
+            }
             // A layer waited outside of `next` when the reply was interrupted.
             None => {
                 let mut response = ChatResponse::streamed();
@@ -380,27 +384,36 @@ impl<'a> Intake<'a> {
                 *id = self.own_id(id, name);
             }
         }
-        for delta in chunk.deltas() {
-            self.fold.add_delta(Cow::Borrowed(delta));
-        }
+        self.fold.add(chunk);
         self.open.send(chunk, events).await;
     }
 
     /// Servers repeat ids, or send none. Each call gets one that no other call of the context has, so that it has
     /// exactly one result.
     fn own_id(&mut self, id: &Id, name: &str) -> Id {
-        // A delta without a name goes on with a call that has begun.
-        let begins = id.is_empty() && !name.is_empty();
         let known = self.ids.iter().rev().find(|(theirs, _)| theirs == id);
-        if let Some((_, ours)) = known.filter(|_| !begins) {
+        if let Some((_, ours)) = known
+            && !self.begins_again(id, name, ours)
+        {
             return ours.clone();
         }
-        let is_taken = |id: &Id| match self.scope.state() {
-            Ok(state) => context::is_call_id_taken(&state, id),
-            Err(_) => false,
-        };
-        let ours = if id.is_empty() || is_taken(id) { Id::new() } else { id.clone() };
+        let ours = if id.is_empty() || self.is_taken(id) { Id::new() } else { id.clone() };
         self.ids.push((id.clone(), ours.clone()));
         ours
+    }
+
+    /// Whether a call of this answer or of the context has this id.
+    fn is_taken(&self, id: &Id) -> bool {
+        self.ids.iter().any(|(_, ours)| ours == id)
+            || self.scope.state().is_ok_and(|state| context::is_call_id_taken(&state, id))
+    }
+
+    /// Whether a delta of a known id is the beginning of another call: it has a name, and the known call is over. Some
+    /// servers repeat the name in every delta.
+    fn begins_again(&self, id: &Id, name: &str, ours: &Id) -> bool {
+        !name.is_empty()
+            && (id.is_empty()
+                || !self.open.has_call(ours)
+                    && self.fold.call(ours).is_some_and(|call| read_object(&call.input).is_ok()))
     }
 }

@@ -2,14 +2,17 @@
 
 use std::{
     fmt,
+    future::poll_fn,
     pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
+use futures_core::Stream as _;
 use tokio::time::Sleep;
 
 use super::{
@@ -20,7 +23,9 @@ use super::{
     session::{Session, StateLock},
 };
 use crate::{
-    chain::{AgentHook, Core, Frame, Items, Listed, Next, Outlet, Running, Streams},
+    chain::{
+        AgentHook, Compress, Core, Frame, Items, Listed, Next, Outlet, Reasoning, Reply, Running, Streams,
+    },
     error::{Error, ErrorKind, Result},
     id::Id,
     message::{Msg, Usage},
@@ -218,6 +223,17 @@ impl ReplyScope {
         (frame, items)
     }
 
+    /// How long the layers of a hook may go on after an interrupt. Those of a hook that runs around others get a bit
+    /// more: when an inner layer is given up, there is time left for what has to be done then.
+    fn grace_of<H: AgentHook>(&self) -> Duration {
+        let grace = self.definition.react.interrupt_grace;
+        match H::INDEX {
+            Reply::INDEX => grace + grace / 2,
+            Reasoning::INDEX | Compress::INDEX => grace + grace / 4,
+            _ => grace,
+        }
+    }
+
     /// How many rounds the reply may have.
     pub(super) fn max_iters(&self) -> u32 {
         self.definition.react.max_iters.saturating_add(self.run_state().extra_iters)
@@ -270,7 +286,7 @@ impl<H: AgentHook> Chain<H> {
         if !frame.core_was_entered() {
             return None;
         }
-        tokio::time::timeout(scope.definition.react.interrupt_grace, running).await.ok()
+        tokio::time::timeout(scope.grace_of::<H>(), running).await.ok()
     }
 }
 
@@ -299,27 +315,30 @@ impl<'a, F: Future<Output = ()>> Patience<'a, F> {
         frame: &Frame<H>,
         items: &mut Items<H>,
     ) -> Waited<H::Item> {
-        let item = loop {
-            match &mut self.until {
-                None => tokio::select! {
-                    biased;
-                    item = items.next() => break item,
-                    () = &mut self.interrupted => {
-                        // A layer that waits before `next` has nothing to bring to an end.
-                        if !frame.core_was_entered() {
-                            return Waited::GivenUp;
-                        }
-                        self.until = Some(Box::pin(tokio::time::sleep(self.grace)));
-                    }
-                },
-                Some(until) => tokio::select! {
-                    biased;
-                    item = items.next() => break item,
-                    () = until => return Waited::GivenUp,
-                },
+        poll_fn(|cx| self.poll_next(frame, items, cx)).await
+    }
+
+    fn poll_next<H: Streams>(
+        &mut self,
+        frame: &Frame<H>,
+        items: &mut Items<H>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Waited<H::Item>> {
+        if let Poll::Ready(item) = Pin::new(items).poll_next(cx) {
+            return Poll::Ready(item.map_or(Waited::End, Waited::Item));
+        }
+        let until = match &mut self.until {
+            Some(until) => until,
+            None => {
+                ready!(self.interrupted.as_mut().poll(cx));
+                // A layer that waits before `next` has nothing to bring to an end.
+                if !frame.core_was_entered() {
+                    return Poll::Ready(Waited::GivenUp);
+                }
+                self.until.insert(Box::pin(tokio::time::sleep(self.grace)))
             }
         };
-        item.map_or(Waited::End, Waited::Item)
+        until.as_mut().poll(cx).map(|()| Waited::GivenUp)
     }
 }
 

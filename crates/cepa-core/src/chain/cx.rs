@@ -122,7 +122,8 @@ impl<H: Hook> Cx<H> {
 }
 
 impl<H: Streams> Cx<H> {
-    /// Sends one item outward and waits until it was taken. Accepts the item or a box of it.
+    /// Sends one item outward and waits until its reader has dealt with it and comes for the next one. Accepts the item
+    /// or a box of it.
     ///
     /// The future answers `false` when nobody listens or a layer outside dropped the item in a shared tap.
     pub fn emit(&self, item: impl IntoItem<H::Item>) -> Emit<'_, H::Item> {

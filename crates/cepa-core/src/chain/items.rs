@@ -8,9 +8,9 @@ use std::{
 use futures_core::Stream;
 
 use super::{
-    Cx, Hook, Running, Streams,
-    next::poll_inner,
-    outlet::{Reader, Step},
+    BoxFuture, Cx, Hook, Running, Streams,
+    next::{Attempt, poll_inner},
+    reader::{Reader, Step},
 };
 use crate::error::{Error, Result};
 
@@ -22,13 +22,19 @@ pub struct Items<H: Hook> {
     reader: Reader<H::Item>,
     inner: Option<Running<H>>,
     output: Option<Result<H::Output>>,
+    _attempt: Option<Attempt<H>>,
 }
 
 impl<H: Hook> Unpin for Items<H> {}
 
 impl<H: Hook> Items<H> {
-    pub(crate) fn new(reader: Reader<H::Item>, inner: Running<H>) -> Self {
-        Self { reader, inner: Some(inner), output: None }
+    pub(super) fn new(reader: Reader<H::Item>, inner: Running<H>, attempt: Option<Attempt<H>>) -> Self {
+        Self { reader, inner: Some(inner), output: None, _attempt: attempt }
+    }
+
+    /// The items of a future that is no part of a chain.
+    pub(crate) fn of_future(reader: Reader<H::Item>, fut: BoxFuture<'static, Result<H::Output>>) -> Self {
+        Self::new(reader, Running::of_future(fut), None)
     }
 
     /// The next item, or `None` when there are no more. Cancel-safe: fit for `select!`.
@@ -69,7 +75,7 @@ impl<H: Hook> Stream for Items<H> {
     type Item = Box<H::Item>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Box<H::Item>>> {
-        let Self { reader, inner, output } = &mut *self;
+        let Self { reader, inner, output, .. } = &mut *self;
         match reader.step(cx, |cx| poll_inner(inner, output, cx)) {
             Step::Item(item) => Poll::Ready(Some(item)),
             Step::End => Poll::Ready(None),

@@ -14,7 +14,8 @@ use super::{
     BoxFuture, Content, Cx, Flow, Frame, Hook, Items, Outlet, Streams, Tap, TapResult,
     cx::CoreGuard,
     hook::Listed,
-    outlet::{Reader, Sending, Step},
+    reader::{Reader, Step},
+    slot::Sending,
 };
 use crate::error::{Error, Result};
 
@@ -49,31 +50,46 @@ impl<H: Hook> Next<H> {
     }
 
     /// Runs the rest of the chain. Items go straight on to the caller.
-    pub fn run(self, input: H::Input) -> Running<H> {
-        let Self { cx, attempts } = self;
-        let sent_before = cx.outlet().sent();
-        if H::CONTENT && attempts.get().is_some_and(|let_through| let_through.load(Relaxed)) {
-            return Running::failed(Error::items_already_sent());
+    pub fn run(mut self, input: H::Input) -> Running<H> {
+        let attempt = match self.attempt() {
+            Ok(attempt) => attempt,
+            Err(error) => return Running::failed(error),
+        };
+        Running { attempt, ..self.start(input) }
+    }
+
+    /// Begins one of several attempts, if there are clones that may make others.
+    fn attempt(&mut self) -> Result<Option<Attempt<H>>> {
+        match self.attempts.take() {
+            Some(let_through) if H::CONTENT => Attempt::begin(let_through, self.cx.outlet()).map(Some),
+            _ => Ok(None),
         }
-        let again = attempts.into_inner();
-        let watch = (H::CONTENT || again.is_some()).then(|| Watch {
-            out: cx.outlet().clone(),
-            sent_before,
-            let_through: again,
-            sending: Sending::Done(false),
+    }
+
+    fn start(self, input: H::Input) -> Running<H> {
+        let cx = self.cx;
+        let watch = H::CONTENT.then(|| {
+            let out = cx.outlet().clone();
+            Watch { sent_before: out.sent(), out, sending: Sending::Done(false) }
         });
         let inner = cx.inner();
         match inner.listed() {
             None => {
                 let core = inner.frame().enter_core();
                 let fut = inner.frame().core.clone().run(inner, input);
-                Running { fut: Some(fut), owner: Owner::Core { _core: core }, watch, done: None }
+                Running {
+                    fut: Some(fut),
+                    owner: Owner::Core { _core: core },
+                    watch,
+                    attempt: None,
+                    done: None,
+                }
             }
             Some(listed) => {
                 let layer = listed.layer.clone();
                 let owner = Owner::Layer { layers: inner.frame().layers.clone(), at: inner.layer() };
                 let fut = H::call(layer, inner.clone(), input, Self { cx: inner, attempts: OnceLock::new() });
-                Running { fut: Some(fut), owner, watch, done: None }
+                Running { fut: Some(fut), owner, watch, attempt: None, done: None }
             }
         }
     }
@@ -90,16 +106,22 @@ impl<H: Hook> Next<H> {
         F: FnMut(&mut H::Item) -> R,
         R: TapResult,
     {
+        let attempt = self.attempt();
         let reader = Reader::new();
         let inner = reader.outlet(None);
         let out = std::mem::replace(self.cx.outlet_mut(), inner);
+        let (inner, attempt) = match attempt {
+            Ok(attempt) => (self.start(input), attempt),
+            Err(error) => (Running::failed(error), None),
+        };
         Tapping {
             reader,
             out,
-            inner: Some(self.run(input)),
+            inner: Some(inner),
             output: None,
             look,
             sending: Sending::Done(false),
+            attempt,
         }
     }
 
@@ -123,9 +145,13 @@ impl<H: Hook> Next<H> {
     where
         H: Streams,
     {
+        let attempt = self.attempt();
         let reader = Reader::new();
         *self.cx.outlet_mut() = reader.outlet(None);
-        Items::new(reader, self.run(input))
+        match attempt {
+            Ok(attempt) => Items::new(reader, self.start(input), attempt),
+            Err(error) => Items::new(reader, Running::failed(error), None),
+        }
     }
 }
 
@@ -167,11 +193,35 @@ enum Owner<H: Hook> {
     Nobody,
 }
 
+/// One of several attempts of a layer. However it ends, it notes whether items have left the layer meanwhile: those
+/// that the layer held back do not count.
+pub(super) struct Attempt<H: Hook> {
+    let_through: Arc<AtomicBool>,
+    out: Outlet<H::Item>,
+    sent_before: usize,
+}
+
+impl<H: Hook> Attempt<H> {
+    fn begin(let_through: Arc<AtomicBool>, out: &Outlet<H::Item>) -> Result<Self> {
+        if let_through.load(Relaxed) {
+            return Err(Error::items_already_sent());
+        }
+        Ok(Self { let_through, out: out.clone(), sent_before: out.sent() })
+    }
+}
+
+impl<H: Hook> Drop for Attempt<H> {
+    fn drop(&mut self) {
+        if self.out.sent() != self.sent_before {
+            self.let_through.store(true, Relaxed);
+        }
+    }
+}
+
 /// What is done with an output before it goes on.
 struct Watch<H: Hook> {
     out: Outlet<H::Item>,
     sent_before: usize,
-    let_through: Option<Arc<AtomicBool>>,
     sending: Sending<H::Item>,
 }
 
@@ -181,20 +231,41 @@ pub struct Running<H: Hook> {
     fut: Option<BoxFuture<'static, Result<H::Output>>>,
     owner: Owner<H>,
     watch: Option<Watch<H>>,
+    attempt: Option<Attempt<H>>,
     done: Option<Result<H::Output>>,
 }
 
 impl<H: Hook> Running<H> {
     /// A future that is no part of a chain.
     pub(crate) fn of_future(fut: BoxFuture<'static, Result<H::Output>>) -> Self {
-        Self { fut: Some(fut), owner: Owner::Nobody, watch: None, done: None }
+        Self { fut: Some(fut), owner: Owner::Nobody, watch: None, attempt: None, done: None }
     }
 
     fn failed(error: Error) -> Self {
-        Self { fut: None, owner: Owner::Nobody, watch: None, done: Some(Err(error)) }
+        Self { fut: None, owner: Owner::Nobody, watch: None, attempt: None, done: Some(Err(error)) }
     }
 
     /// The future has ended: names the layer in its error, takes content that was not sent yet out of its output.
+    /// Returns the result if there is nothing left to send.
+    // Apart from `poll`, which runs for every event at every layer and whose stack is to stay small.
+    #[inline(never)]
+    fn end(&mut self, result: Result<H::Output>) -> Option<Result<H::Output>> {
+        self.fut = None;
+        let result = match result {
+            Ok(output) => Ok(output),
+            Err(error) => Err(self.name_error(error)),
+        };
+        if matches!(self.owner, Owner::Core { .. }) {
+            self.owner = Owner::Nobody;
+        }
+        let Some(watch) = &mut self.watch else { return Some(result) };
+        self.done = Some(match watch.settle(result) {
+            Err(error) if error.is_unplaced() => Err(self.name_error(error)),
+            result => result,
+        });
+        None
+    }
+
     #[cold]
     #[inline(never)]
     fn name_error(&self, error: Error) -> Error {
@@ -219,35 +290,22 @@ impl<H: Hook> Future for Running<H> {
         let this = &mut *self;
         if let Some(fut) = &mut this.fut {
             let result = ready!(fut.as_mut().poll(cx));
-            this.fut = None;
-            let result = match result {
-                Ok(output) => Ok(output),
-                Err(error) => Err(this.name_error(error)),
-            };
-            this.owner = match std::mem::replace(&mut this.owner, Owner::Nobody) {
-                Owner::Core { .. } => Owner::Nobody,
-                other => other,
-            };
-            let Some(watch) = &mut this.watch else { return Poll::Ready(result) };
-            this.done = Some(match watch.settle(result) {
-                Err(error) if error.is_unplaced() => Err(this.name_error(error)),
-                result => result,
-            });
+            if let Some(result) = this.end(result) {
+                return Poll::Ready(result);
+            }
         }
         if let Some(watch) = &mut this.watch {
             ready!(watch.out.slot.poll_emit(&mut watch.sending, cx));
         }
+        drop(this.attempt.take());
         Poll::Ready(this.done.take().unwrap_or_else(|| Err(Error::polled_after_end())))
     }
 }
 
 impl<H: Hook> Watch<H> {
     fn settle(&mut self, result: Result<H::Output>) -> Result<H::Output> {
-        let sent = self.out.sent() != self.sent_before;
-        if sent && let Some(let_through) = &self.let_through {
-            let_through.store(true, Relaxed);
-        }
         let mut output = result?;
+        let sent = self.out.sent() != self.sent_before;
         if let Some(item) = H::settle(&mut output, sent)? {
             let mut item = Box::new(item);
             if self.out.passes_taps(&mut item) {
@@ -275,6 +333,7 @@ pub struct Tapping<H: Hook, F> {
     output: Option<Result<H::Output>>,
     look: F,
     sending: Sending<H::Item>,
+    attempt: Option<Attempt<H>>,
 }
 
 impl<H: Hook, F> Unpin for Tapping<H, F> {}
@@ -312,6 +371,7 @@ where
                     }
                 }
                 Step::End => {
+                    drop(this.attempt.take());
                     let output = this.output.take();
                     return Poll::Ready(output.unwrap_or_else(|| Err(Error::polled_after_end())));
                 }

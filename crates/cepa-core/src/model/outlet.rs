@@ -36,7 +36,12 @@ impl ModelOutlet {
     /// Fills in the usage that was reported, where the response has none.
     pub(crate) fn complete(&self, response: &mut ChatResponse) {
         if response.usage.is_none() {
-            response.usage = self.usage.lock().unwrap_or_else(PoisonError::into_inner).take();
+            response.usage = self.reported();
         }
+    }
+
+    /// Takes the usage that was reported.
+    pub(crate) fn reported(&self) -> Option<ChatUsage> {
+        self.usage.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

@@ -1,4 +1,4 @@
-//! Which tool calls of the last message still want something.
+//! Which tool calls of the reply at hand still want something.
 
 use smallvec::SmallVec;
 
@@ -6,34 +6,43 @@ use super::AgentState;
 use crate::message::{ContentBlock, Msg, Role, ToolCallBlock, ToolCallState};
 
 impl AgentState {
-    /// The tool calls of the last message, if the agent `name` wrote it, that wait for somebody outside: for a
-    /// person's answer, or for a result from elsewhere.
+    /// The tool calls that wait for somebody outside, for a person's answer or a result from elsewhere: those of the
+    /// agent `name` in the reply at hand, also where layers have put messages after it, or else in the last message.
     #[must_use]
     pub fn awaiting_tool_calls(&self, name: &str) -> Vec<&ToolCallBlock> {
-        let Some(last) = self.last_message_of(name) else { return Vec::new() };
-        last.tool_calls().filter(|call| is_awaiting(last, call)).collect()
+        let Some(msg) = self.place_of_reply(name).map(|place| &*self.context[place]) else {
+            return Vec::new();
+        };
+        msg.tool_calls().filter(|call| is_awaiting(msg, call)).collect()
     }
 
     /// Whether the reply waits for somebody outside, see [`awaiting_tool_calls`](Self::awaiting_tool_calls).
     #[must_use]
     pub fn has_awaiting_tool_calls(&self, name: &str) -> bool {
-        self.last_message_of(name).is_some_and(|last| last.tool_calls().any(|call| is_awaiting(last, call)))
+        self.place_of_parked(name).is_some()
     }
 
-    /// The tool calls of the reply at hand, if the agent `name` writes it, that have no result yet.
+    /// Where the message stands whose calls wait for somebody outside.
+    pub(crate) fn place_of_parked(&self, name: &str) -> Option<usize> {
+        let place = self.place_of_reply(name)?;
+        let msg = &*self.context[place];
+        msg.tool_calls().any(|call| is_awaiting(msg, call)).then_some(place)
+    }
+
+    /// The tool calls of the reply at hand, which the agent `name` writes, that have no result yet.
     #[must_use]
     pub fn unfinished_tool_calls(&self, name: &str) -> Vec<&ToolCallBlock> {
-        match self.last_message_of(name) {
-            Some(last) if last.id == *self.reply_id() => without_result(last),
+        match self.place_of_reply(name).map(|place| &*self.context[place]) {
+            Some(msg) if msg.id == *self.reply_id() => without_result(msg),
             _ => Vec::new(),
         }
     }
 
-    fn last_message_of(&self, name: &str) -> Option<&Msg> {
-        self.context
-            .last()
-            .map(|last| &**last)
-            .filter(|last| last.role == Role::Assistant && *last.name == *name)
+    /// Where the message of the reply at hand stands; the last message if there is none.
+    fn place_of_reply(&self, name: &str) -> Option<usize> {
+        let is_own = |msg: &Msg| msg.role == Role::Assistant && *msg.name == *name;
+        let of_reply = self.context.iter().rposition(|msg| msg.id == *self.reply_id() && is_own(msg));
+        of_reply.or_else(|| self.context.len().checked_sub(1).filter(|last| is_own(&self.context[*last])))
     }
 }
 

@@ -70,6 +70,10 @@ impl ToolFold {
         }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
     pub(crate) fn into_blocks(self) -> Vec<OutputBlock> {
         self.blocks
     }

@@ -1,13 +1,16 @@
 //! Compression and the layers around it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
 
 use cepa_core::{
     CompressInput, HintBlock, Purpose, ReplyInput, on_compress_context, on_model_call, on_reply,
     on_system_prompt, serde_json::json,
 };
 
-use crate::script::{Say, Scripted, agent, history, short, shown_context, summary};
+use crate::script::{Say, Scripted, agent, context_config, history, short, shown_context, summary};
 
 #[tokio::test]
 async fn layers_lie_around_it_in_their_order() {
@@ -55,21 +58,31 @@ async fn a_layer_that_answers_itself_leaves_the_context_as_it_is() {
 
 #[tokio::test]
 async fn the_prompt_is_built_once_per_request() {
-    let built = Arc::new(Mutex::new(0));
-    let counts = built.clone();
-    let layer = on_system_prompt(move |_cx, prompt: String| {
-        *counts.lock().unwrap() += 1;
-        async move { Ok(prompt) }
-    });
+    let built = Arc::new(AtomicUsize::new(0));
+    let layer = || {
+        let built = built.clone();
+        on_system_prompt(move |_cx, prompt: String| {
+            built.fetch_add(1, Relaxed);
+            async move { Ok(prompt) }
+        })
+    };
+    // A direct call, and one before a step of the reply.
+    let model = Arc::new(Scripted::new(200, [Say::Text("ok")], [short(), short()]));
+    let mut direct = agent(&model, history()).middleware(layer()).build().unwrap();
+    direct.compress(CompressInput::default()).await.unwrap();
+    assert_eq!((built.swap(0, Relaxed), model.asked().len()), (1, 1));
+    direct.state().unwrap().context = history().into_iter().map(Arc::new).collect();
+    direct.reply("now").await.unwrap();
+    assert_eq!((built.swap(0, Relaxed), model.asked().len()), (2, 3));
+    // And one by the tool.
     let chat = [Say::Call("t1", "CompressContext"), Say::Text("ok")];
-    let model = Arc::new(Scripted::new(200, chat, [short(), short()]));
-    let mut config = crate::script::context_config();
+    let model = Arc::new(Scripted::new(500, chat, [short()]));
+    let mut config = context_config();
+    (config.trigger_ratio, config.context_buffer_ratio) = (0.9, 0.6);
     config.compression_tool_enabled = true;
-    let mut agent = agent(&model, history()).context_config(config).middleware(layer).build().unwrap();
-    agent.compress(CompressInput::default()).await.unwrap();
-    assert_eq!((*built.lock().unwrap(), model.asked().len()), (1, 1));
-    agent.reply("now").await.unwrap();
-    assert_eq!(*built.lock().unwrap(), model.asked().len());
+    let mut by_tool = agent(&model, history()).context_config(config).middleware(layer()).build().unwrap();
+    by_tool.reply("now").await.unwrap();
+    assert_eq!((built.swap(0, Relaxed), model.asked().len()), (3, 3));
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
 //! Keeping the context short, as a user of the agent sees it. Figures as AgentScope 2.0.11 counts them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 #![allow(non_snake_case, reason = "some tests are named after the cases they tell again")]
 
 mod failing;

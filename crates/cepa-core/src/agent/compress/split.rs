@@ -94,8 +94,9 @@ impl Measure<'_> {
     }
 }
 
-/// The first index below `len` for which this holds, or `len`; for all after it, it holds as well.
-fn first(len: usize, mut holds: impl FnMut(usize) -> bool) -> usize {
+/// The first index below `len` for which this holds, or `len`, found by halving: for all after it, it must hold as
+/// well.
+pub(super) fn first(len: usize, mut holds: impl FnMut(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, len);
     while low < high {
         let middle = low + (high - low) / 2;

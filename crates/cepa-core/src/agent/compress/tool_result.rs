@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::split::first;
 use crate::{
     agent::scope::ReplyScope,
     error::Result,
@@ -68,9 +69,7 @@ impl ReplyScope {
     /// Cuts blocks in a part that is kept and a rest: whole blocks while they are below the limit, then as much of the
     /// next one's text as its share of tokens allows.
     fn cut_blocks(&self, mut blocks: Vec<OutputBlock>, limit: u64) -> (Vec<OutputBlock>, Vec<OutputBlock>) {
-        // Counts grow with the blocks, so the border is searched by halving.
-        let lens: Vec<usize> = (1..blocks.len()).collect();
-        let whole = lens.partition_point(|len| self.tokens_of(&blocks[..*len]) < limit);
+        let whole = first(blocks.len() - 1, |border| self.tokens_of(&blocks[..=border]) >= limit);
         let with_border = self.tokens_of(&blocks[..=whole]);
         let mut rest = blocks.split_off(whole);
         let mut kept = blocks;
