@@ -42,3 +42,15 @@ pub(crate) fn succeeds(mut command: Command) -> bool {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
+
+/// The last line of what a command says when it fails.
+pub(crate) fn complaint_of(mut command: Command) -> Option<String> {
+    let output = match command.stdin(Stdio::null()).output() {
+        Ok(output) if output.status.success() => return None,
+        Ok(output) => output,
+        Err(error) => return Some(error.to_string()),
+    };
+    let texts = [&output.stderr, &output.stdout].map(|text| String::from_utf8_lossy(text));
+    let last = texts.iter().find_map(|text| text.trim().lines().next_back().map(str::to_owned));
+    Some(last.unwrap_or_else(|| output.status.to_string()))
+}

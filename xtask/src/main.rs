@@ -6,6 +6,7 @@ mod bench;
 mod command;
 mod conformance;
 mod publish;
+mod python;
 mod test_all;
 mod workspace;
 
@@ -23,6 +24,7 @@ cargo xtask COMMAND
   test-all [--only STEP]... [--list]   everything that must hold before a change goes in
   conformance PATH... [--area AREA]... recorded behaviour, replayed; further options go on to the runner
   bench NAME [--peers DIR]             a benchmark in a release build, and the same work on other frameworks
+  python                               a virtual environment with AgentScope, for the tests that exchange sessions
   publish [--execute]                  what `cargo publish` would do with the crates; uploads with --execute
   help                                 this text";
 
@@ -42,6 +44,7 @@ fn run(mut arguments: Arguments) -> Result<ExitCode> {
         Some("test-all") => test_all::run(&workspace, arguments),
         Some("conformance") => conformance::run(&workspace, arguments),
         Some("bench") => bench::run(&workspace, arguments),
+        Some("python") => python::run(arguments),
         Some("publish") => publish::run(&workspace, arguments),
         None | Some("help" | "--help" | "-h") => {
             println!("{USAGE}");

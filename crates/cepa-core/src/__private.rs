@@ -3,7 +3,6 @@
 mod answer;
 mod arguments;
 mod blocking;
-mod schema;
 
 pub use schemars;
 pub use serde;

@@ -30,11 +30,13 @@ mod onion;
 mod permission;
 mod reply;
 mod round;
+mod saving;
 mod scope;
 mod scratch;
 mod session;
 mod structured;
 mod structured_request;
+mod typed;
 
 use std::{fmt, sync::Arc};
 
@@ -50,8 +52,11 @@ pub use self::{
     scope::ReplyScope,
     scratch::Scratch,
     structured::GENERATE_STRUCTURED_OUTPUT,
+    typed::TypedReplyCall,
 };
-use self::{definition::Definition, scope::ClosesReply, scratch::TypedContext, session::Session};
+use self::{
+    definition::Definition, saving::SavedText, scope::ClosesReply, scratch::TypedContext, session::Session,
+};
 use crate::{
     chain::{Compress, Outlet, StateGuard},
     error::{ErrorKind, Result},
@@ -88,6 +93,8 @@ use crate::{
 pub struct Agent {
     definition: Arc<Definition>,
     session: Arc<Session>,
+    /// What was saved last, to save faster the next time.
+    saved: Option<Box<SavedText>>,
 }
 
 impl Agent {
@@ -97,7 +104,7 @@ impl Agent {
     }
 
     fn from_parts(definition: Arc<Definition>, state: AgentState) -> Self {
-        Self { definition, session: Arc::new(Session::new(state)) }
+        Self { definition, session: Arc::new(Session::new(state)), saved: None }
     }
 
     /// Answers messages, or goes on with a parked reply: see [`Inputs`] for what it takes.

@@ -1,10 +1,13 @@
 //! The one error of the chain, the loop and its layers.
 
+mod model;
+
 use std::{fmt, sync::Arc, time::Duration};
 
+pub use self::model::ModelError;
 use crate::{
     id::Id,
-    message::{ErrorInfo, ErrorType, MessageError},
+    message::{ErrorInfo, ErrorType, MessageError, ReplyFinishedReason},
     model::ChatUsage,
     store::StoreError,
 };
@@ -138,6 +141,12 @@ pub enum ErrorKind {
         /// What is wrong, and where.
         reason: String,
     },
+    /// A message holds no structured output: its reply is parked, or ended without one.
+    #[error("there is no structured output: {}", why_no_output(*.finished_reason))]
+    NoStructuredOutput {
+        /// Why the reply ended; `None` when it has not.
+        finished_reason: Option<ReplyFinishedReason>,
+    },
     /// The system prompt and the summary alone are over the compression threshold.
     #[error(
         "the system prompt{} take(s) {tokens} tokens, over the compression threshold of {threshold}: there is \
@@ -193,6 +202,9 @@ pub enum ErrorKind {
     /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A saved session is not one, or is damaged.
+    #[error("the saved session cannot be read: {0}")]
+    SavedSession(#[source] serde_json::Error),
     /// A time limit was reached.
     #[error("{what} took longer than {limit:?}")]
     Timeout {
@@ -207,6 +219,18 @@ pub enum ErrorKind {
     /// Any other error, of a layer or of the caller's own parts.
     #[error(transparent)]
     Other(BoxError),
+}
+
+fn why_no_output(finished_reason: Option<ReplyFinishedReason>) -> &'static str {
+    match finished_reason {
+        None => {
+            "the reply is parked; answer what it waits for (`Agent::waiting_for`), then ask the message of that call"
+        }
+        Some(ReplyFinishedReason::Completed) => "the reply ended without one, or none was asked for",
+        Some(ReplyFinishedReason::Interrupted) => "the reply was interrupted",
+        Some(ReplyFinishedReason::ExceedMaxIters) => "the reply used up its rounds before it gave one",
+        Some(ReplyFinishedReason::Error) => "the reply failed",
+    }
 }
 
 fn list(ids: &[Id]) -> String {
@@ -381,45 +405,5 @@ impl From<MessageError> for Error {
 impl From<std::convert::Infallible> for Error {
     fn from(never: std::convert::Infallible) -> Self {
         match never {}
-    }
-}
-
-/// A model request that failed.
-///
-/// Messages name what the server said, never a key.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-#[non_exhaustive]
-pub struct ModelError {
-    /// What kind of failure it is.
-    pub kind: ErrorType,
-    /// What happened, in words for a person; the server's own words where it said some.
-    pub message: String,
-    /// How long the server asked to wait before the next try.
-    pub retry_after: Option<Duration>,
-    /// Whether the same request may work later.
-    pub retryable: bool,
-    /// The error underneath.
-    #[source]
-    pub source: Option<BoxError>,
-}
-
-impl ModelError {
-    /// A failure of this kind. Rate limits, upstream and connection failures count as retryable.
-    pub fn new(kind: ErrorType, message: impl Into<String>) -> Self {
-        let retryable = matches!(kind, ErrorType::RateLimit | ErrorType::Upstream | ErrorType::Connection);
-        Self { kind, message: message.into(), retry_after: None, retryable, source: None }
-    }
-
-    /// Adds the error underneath.
-    pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
-        self.source = Some(source.into());
-        self
-    }
-
-    /// Adds how long to wait before the next try.
-    pub fn with_retry_after(mut self, wait: Option<Duration>) -> Self {
-        self.retry_after = wait;
-        self
     }
 }

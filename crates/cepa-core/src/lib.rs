@@ -21,6 +21,7 @@ pub mod message;
 pub mod middleware;
 pub mod model;
 pub mod permission;
+mod schema;
 mod shared;
 pub mod state;
 pub mod store;
@@ -35,13 +36,13 @@ mod wire;
 #[cfg(feature = "macros")]
 pub use cepa_macros::{middleware, tool};
 #[doc(no_inline)]
-pub use serde_json;
+pub use {schemars, serde_json};
 
 pub use self::{
     agent::{
         Agent, AgentBuilder, AgentDefinition, AgentStream, BuildError, CancelToken, ContextConfig,
         GENERATE_STRUCTURED_OUTPUT, InjectionConfig, Offloader, ReactConfig, ReplyCall, ReplyScope,
-        ReplyStream, Scratch, Waiting,
+        ReplyStream, Scratch, TypedReplyCall, Waiting,
     },
     body::Body,
     chain::{

@@ -15,11 +15,13 @@ pub use content::MsgContent;
 pub use finished::{ErrorInfo, ErrorType, ReplyFinishedReason};
 pub use usage::Usage;
 
-use std::sync::Arc;
+use std::{any::type_name, sync::Arc};
 
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::{
+    error::ErrorKind,
     fields::Fields,
     id::Id,
     time::Timestamp,
@@ -191,6 +193,34 @@ impl Msg {
     #[must_use]
     pub fn tool_result(&self, id: &Id) -> Option<&ToolResultBlock> {
         self.tool_results().find(|result| result.id == *id)
+    }
+
+    /// The structured output as a `T`: what [`Agent::reply_as`](crate::Agent::reply_as) gives, for replies that were
+    /// parked meanwhile or are read as a stream.
+    ///
+    /// ```
+    /// # use cepa_core::Msg;
+    /// # let msg: Msg = serde_json::from_str(r#"{"name": "a", "role": "assistant", "content": [],
+    /// #     "structured_output": {"city": "Rome"}}"#)?;
+    /// #[derive(serde::Deserialize)]
+    /// struct Place {
+    ///     city: String,
+    /// }
+    ///
+    /// assert_eq!(msg.structured::<Place>()?.city, "Rome");
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// *No structured output* with the reason; *schema violation* for one that is no `T`, with the place.
+    pub fn structured<T: DeserializeOwned>(&self) -> crate::Result<T> {
+        let Some(output) = &self.structured_output else {
+            return Err(ErrorKind::NoStructuredOutput { finished_reason: self.finished_reason }.into());
+        };
+        serde_path_to_error::deserialize(output).map_err(|error| {
+            let what = format!("the structured output, read as `{}`,", type_name::<T>());
+            ErrorKind::SchemaViolation { what, reason: error.to_string() }.into()
+        })
     }
 
     /// Adds what a model call used.

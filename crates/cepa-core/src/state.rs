@@ -1,5 +1,6 @@
 //! What an agent knows about its session: everything that is saved and loaded.
 
+mod parts;
 mod reply_context;
 mod tasks;
 mod tool_calls;
@@ -11,7 +12,7 @@ pub use tool_context::{ReadCacheEntry, ToolContext, ToolContextError};
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::MapAccess, ser::SerializeMap};
+use serde::{Deserialize, Deserializer, de::MapAccess};
 
 use self::reply_context::LoadedReplyContext;
 use crate::{
@@ -20,7 +21,7 @@ use crate::{
     message::{ContentBlock, Msg, Role, TextOrBlocks},
     permission::PermissionContext,
     store::Store,
-    wire::{FromMap, object, put, read},
+    wire::{FromMap, object, read},
 };
 
 /// The state of an agent in a session, in AgentScope 2.0.11's JSON: a session begun there can go on here, and back.
@@ -104,27 +105,6 @@ impl AgentState {
             let content: Vec<_> = blocks.into_iter().collect();
             self.context.push(Arc::new(Msg::assistant(name, content).with_id(reply_id)));
         }
-    }
-}
-
-impl Serialize for AgentState {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self {
-            session_id,
-            summary,
-            context,
-            reply_context,
-            permission_context,
-            tool_context,
-            tasks_context,
-            middle_context,
-            extra,
-        } = self;
-        let mut map = serializer.serialize_map(None)?;
-        put!(map, session_id, summary, context, reply_context, permission_context, tool_context);
-        put!(map, tasks_context, middle_context);
-        extra.write_into(&mut map)?;
-        map.end()
     }
 }
 

@@ -142,6 +142,14 @@ impl Store {
         self.cells.keys()
     }
 
+    /// The first value that does not encode, if there is one: serde's errors are texts only.
+    pub(crate) fn unencodable(&self) -> Option<StoreError> {
+        self.cells.iter().find_map(|(key, cell)| match cell {
+            Cell::Raw(_) => None,
+            Cell::Live(kept) => encode(key, kept).err(),
+        })
+    }
+
     /// Whether there is no value at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -185,6 +193,12 @@ fn decode<T: DeserializeOwned>(key: &MiddlewareKey, value: &Value) -> Result<T, 
     })
 }
 
+fn encode(key: &MiddlewareKey, kept: &Mutex<Box<dyn Kept>>) -> Result<Value, StoreError> {
+    let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    let encoded = (**kept).encode();
+    encoded.map_err(|source| StoreError::Encode { key: key.to_string(), held: (**kept).type_name(), source })
+}
+
 #[cold]
 fn wrong_type<T>(key: &MiddlewareKey, held: &'static str) -> StoreError {
     StoreError::Type { key: key.to_string(), held, asked: type_name::<T>() }
@@ -204,15 +218,7 @@ impl Serialize for Store {
             match cell {
                 Cell::Raw(value) => map.serialize_entry(key, value)?,
                 Cell::Live(kept) => {
-                    let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                    let value = (**kept).encode().map_err(|source| {
-                        S::Error::custom(StoreError::Encode {
-                            key: key.to_string(),
-                            held: (**kept).type_name(),
-                            source,
-                        })
-                    })?;
-                    map.serialize_entry(key, &value)?;
+                    map.serialize_entry(key, &encode(key, kept).map_err(S::Error::custom)?)?;
                 }
             }
         }

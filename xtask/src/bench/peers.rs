@@ -3,21 +3,21 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Command, ExitCode},
+    process::Command,
 };
 
 use super::{Figures, read};
 use crate::{
     Result,
-    command::{run_captured, run_visibly, shown, succeeds},
+    command::{run_captured, shown},
+    python::{AGENTSCOPE, Environment},
 };
 
 /// A framework, and where its figures stand.
 struct Peer {
     title: &'static str,
-    /// What `pip` installs, into a virtual environment of this name.
+    /// What `pip` installs.
     package: &'static str,
-    environment: &'static str,
     script: &'static str,
     /// The works to run, and the file that each writes.
     works: &'static [(&'static str, &'static str)],
@@ -28,8 +28,7 @@ struct Peer {
 const ONION: &[Peer] = &[
     Peer {
         title: "AgentScope 2.0.11",
-        package: "agentscope==2.0.11",
-        environment: "as",
+        package: AGENTSCOPE,
         script: "agentscope_bench.py",
         works: &[("w1", "as_w1"), ("w2", "as_w2")],
         figures: &[
@@ -44,7 +43,6 @@ const ONION: &[Peer] = &[
     Peer {
         title: "LangChain 1.5.0",
         package: "langchain==1.5.0",
-        environment: "lc",
         script: "langchain_bench.py",
         works: &[("w1", "lc_w1"), ("w2", "lc_w2")],
         figures: &[
@@ -65,12 +63,12 @@ pub(super) fn compare(bench: &str, scripts: &Path, results: &Path, ours: &Figure
     let (scripts, results) = (scripts.canonicalize()?, absolute(results)?);
     fs::create_dir_all(&results)?;
     for peer in peers {
-        let python = environment(peer)?;
+        let python = Environment::of(peer.package)?.ready()?;
         for (work, _) in peer.works {
             let mut run = Command::new(&python);
             run.arg(scripts.join(peer.script)).arg(work).env("BENCH_RESULTS", &results).current_dir(&results);
             let (success, output) =
-                run_captured(&mut run, &results.join(format!("{}_{work}.log", peer.environment)))?;
+                run_captured(&mut run, &results.join(peer.script).with_extension(format!("{work}.log")))?;
             if !success {
                 return Err(format!("`{}` failed:\n{output}", shown(&run)).into());
             }
@@ -94,31 +92,6 @@ fn print_ratios(peer: &Peer, results: &Path, ours: &Figures) -> Result {
 
 fn number(figures: &Figures, name: &str) -> Option<f64> {
     figures.get(name)?.as_f64()
-}
-
-/// The Python of the peer's virtual environment, which is made where it is missing.
-fn environment(peer: &Peer) -> Result<PathBuf> {
-    let home = std::env::var_os("HOME").ok_or("HOME is not set: where should virtual environments go?")?;
-    let folder = Path::new(&home).join(".cache/cepa-test").join(peer.environment);
-    let python = folder.join("bin/python");
-    let module = peer.package.split('=').next().unwrap_or(peer.package);
-    let mut import = Command::new(&python);
-    import.arg("-c").arg(format!("import {module}"));
-    if succeeds(import) {
-        return Ok(python);
-    }
-    println!("installing {} into ~/.cache/cepa-test/{}", peer.package, peer.environment);
-    let mut make = Command::new("python3");
-    make.args(["-m", "venv"]).arg(&folder);
-    let mut install = Command::new(&python);
-    install.args(["-m", "pip", "install", "--quiet", peer.package]);
-    for step in [make, install] {
-        let command = shown(&step);
-        if run_visibly(step)? != ExitCode::SUCCESS {
-            return Err(format!("`{command}` failed").into());
-        }
-    }
-    Ok(python)
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {

@@ -5,6 +5,7 @@ use crate::{
     Workspace,
     command::{cargo, succeeds},
     conformance::RUNNER,
+    python::{AGENTSCOPE, Environment, VARIABLE},
 };
 
 /// One step.
@@ -17,6 +18,7 @@ pub(super) struct Step {
 pub(super) const STEPS: &[Step] = &[
     Step { name: "fmt", about: "the code is formatted", plan: fmt },
     Step { name: "clippy", about: "no warning anywhere", plan: clippy },
+    Step { name: "python", about: "AgentScope is there, to exchange sessions with", plan: python },
     Step {
         name: "tests",
         about: "unit and integration tests, by cargo-nextest where it is installed",
@@ -53,13 +55,30 @@ fn clippy(workspace: &Workspace) -> Plan {
     Plan::run([cargo(&workspace.root, &words)])
 }
 
+fn python(_: &Workspace) -> Plan {
+    let planned = Environment::of(AGENTSCOPE).and_then(|environment| {
+        Ok(match environment.missing()? {
+            None => Plan::Run { commands: Vec::new(), note: " (installed before)".to_owned() },
+            Some(install) => Plan::run([install, environment.import()]),
+        })
+    });
+    planned.unwrap_or_else(|reason| Plan::Skip(reason.to_string()))
+}
+
 fn tests(workspace: &Workspace) -> Plan {
     let everything = ["--workspace", "--all-features", "--no-fail-fast"];
     let (tool, note) = match missing(workspace, "nextest", "cargo-nextest") {
         Some(reason) => (["test", "--tests"].as_slice(), format!(" (cargo test, as {reason})")),
         None => (["nextest", "run", "--status-level=fail"].as_slice(), " (cargo nextest)".to_owned()),
     };
-    Plan::Run { commands: vec![cargo(&workspace.root, &[tool, &everything].concat())], note }
+    let mut tests = cargo(&workspace.root, &[tool, &everything].concat());
+    if std::env::var_os(VARIABLE).is_none()
+        && let Ok(environment) = Environment::of(AGENTSCOPE)
+        && succeeds(environment.import())
+    {
+        tests.env(VARIABLE, environment.python());
+    }
+    Plan::Run { commands: vec![tests], note }
 }
 
 fn doctests(workspace: &Workspace) -> Plan {

@@ -4,8 +4,10 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::schema::{is_struct, schema_of};
-use crate::tool::ToolError;
+use crate::{
+    schema::{is_struct, schema_of},
+    tool::ToolError,
+};
 
 /// The arguments of one tool: their schema, and how they are read.
 pub struct Arguments<T> {

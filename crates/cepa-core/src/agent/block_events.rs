@@ -1,5 +1,7 @@
 //! Turning a model's chunks into the events of blocks that begin, grow and end.
 
+use std::mem;
+
 use smallvec::SmallVec;
 
 use super::emit::{Events, data_delta};
@@ -24,68 +26,40 @@ pub(super) struct BlockEvents {
     data: SmallVec<[Id; 1]>,
 }
 
-/// The deltas of one chunk, by kind.
-#[derive(Default)]
-struct Sorted {
-    text: Option<String>,
-    thinking: Option<String>,
-    calls: SmallVec<[(Id, std::sync::Arc<str>, String); 1]>,
-    data: SmallVec<[DataBlock; 1]>,
-}
-
-impl Sorted {
-    fn of(chunk: &mut ChatChunk) -> Self {
-        let mut sorted = Self::default();
-        for delta in chunk.drain() {
+impl BlockEvents {
+    /// Sends the events of a chunk, whose content is taken out.
+    ///
+    /// Runs for every piece of an answer, most of which are one piece of text that goes on: what such a piece does not
+    /// need is asked for before a future is made of it.
+    pub(super) async fn send(&mut self, chunk: &mut ChatChunk, events: &Events) {
+        let (mut text, mut thinking, mut has_data, mut has_calls) = (None, None, false, false);
+        for delta in chunk.deltas_mut() {
             match delta {
-                ContentDelta::Text { text, .. } => join(&mut sorted.text, text),
-                ContentDelta::Thinking { thinking, .. } => join(&mut sorted.thinking, thinking),
-                ContentDelta::ToolCall { id, name, input } => sorted.calls.push((id, name, input)),
-                ContentDelta::Data(block) => sorted.data.push(block),
+                ContentDelta::Text { text: piece, .. } => join(&mut text, piece),
+                ContentDelta::Thinking { thinking: piece, .. } => join(&mut thinking, piece),
+                ContentDelta::ToolCall { .. } => has_calls = true,
+                ContentDelta::Data(_) => has_data = true,
             }
         }
-        sorted
-    }
-}
-
-fn join(all: &mut Option<String>, more: String) {
-    match all {
-        Some(all) => all.push_str(&more),
-        None => *all = Some(more),
-    }
-}
-
-impl BlockEvents {
-    /// Sends the events of a chunk, whose deltas are taken out.
-    pub(super) async fn send(&mut self, chunk: &mut ChatChunk, events: &Events) {
-        let Sorted { text, thinking, calls, data } = Sorted::of(chunk);
-        let only_data = !data.is_empty();
         match thinking {
             Some(delta) => self.thinking_delta(delta, events).await,
-            None if !only_data => self.end_thinking(events).await,
+            None if self.thinking.is_some() && !has_data => self.end_thinking(events).await,
             None => {}
         }
         match text {
             Some(delta) => self.text_delta(delta, events).await,
-            None if !only_data => self.end_text(events).await,
+            None if self.text.is_some() && !has_data => self.end_text(events).await,
             None => {}
         }
-        let mut gone_on = SmallVec::<[Id; 2]>::new();
-        for (id, name, delta) in calls {
-            if !self.calls.contains(&id) {
-                self.calls.push(id.clone());
-                if !self.ended_calls.contains(&id) {
-                    let (reply_id, tool_call_id) = (events.id(), id.clone());
-                    let start = EventKind::ToolCallStart { reply_id, tool_call_id, tool_call_name: name };
-                    events.emit(start).await;
+        if has_calls || !self.calls.is_empty() {
+            self.call_deltas(chunk, events).await;
+        }
+        if has_data {
+            for delta in chunk.deltas() {
+                if let ContentDelta::Data(block) = delta {
+                    self.data_delta(block, events).await;
                 }
             }
-            gone_on.push(id.clone());
-            events.emit(EventKind::ToolCallDelta { reply_id: events.id(), tool_call_id: id, delta }).await;
-        }
-        self.end_calls_but(&gone_on, events).await;
-        for block in data {
-            self.data_delta(&block, events).await;
         }
     }
 
@@ -144,6 +118,25 @@ impl BlockEvents {
         }
     }
 
+    async fn call_deltas(&mut self, chunk: &mut ChatChunk, events: &Events) {
+        let mut gone_on = SmallVec::<[Id; 2]>::new();
+        for delta in chunk.deltas_mut() {
+            let ContentDelta::ToolCall { id, name, input } = delta else { continue };
+            if !self.calls.contains(id) {
+                self.calls.push(id.clone());
+                if !self.ended_calls.contains(id) {
+                    let (reply_id, tool_call_id) = (events.id(), id.clone());
+                    let tool_call_name = name.clone();
+                    events.emit(EventKind::ToolCallStart { reply_id, tool_call_id, tool_call_name }).await;
+                }
+            }
+            gone_on.push(id.clone());
+            let (reply_id, tool_call_id, delta) = (events.id(), id.clone(), mem::take(input));
+            events.emit(EventKind::ToolCallDelta { reply_id, tool_call_id, delta }).await;
+        }
+        self.end_calls_but(&gone_on, events).await;
+    }
+
     async fn end_calls_but(&mut self, gone_on: &[Id], events: &Events) {
         let mut at = 0;
         while at < self.calls.len() {
@@ -174,5 +167,12 @@ impl BlockEvents {
         }
         let (reply_id, block_id) = (events.id(), block.id.clone());
         events.emit(EventKind::DataBlockDelta { reply_id, block_id, media_type, delta }).await;
+    }
+}
+
+fn join(all: &mut Option<String>, piece: &mut String) {
+    match all {
+        Some(all) => all.push_str(piece),
+        None => *all = Some(mem::take(piece)),
     }
 }

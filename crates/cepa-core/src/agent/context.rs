@@ -40,7 +40,7 @@ pub(super) fn open_calls(state: &AgentState, name: &str) -> OpenCalls {
     let Some(msg) = reply_message(state, name) else {
         return OpenCalls { executable: Vec::new(), awaiting: false, unfinished: false };
     };
-    let open: Vec<_> = without_result(msg);
+    let open = open_in_last_round(msg);
     let awaiting = open.iter().any(|call| is_awaiting(call));
     let may_run = |call: &ToolCallBlock| match call.state {
         ToolCallState::Allowed => true,
@@ -55,19 +55,47 @@ pub(super) fn is_awaiting(call: &ToolCallBlock) -> bool {
     matches!(call.state, ToolCallState::Asking | ToolCallState::Submitted)
 }
 
+/// The calls of a reply's last round that have no result.
+///
+/// The loop asks several times per round, so this looks at that round only: it never goes on to another one before
+/// every call of the last has its result, and [`pair_all_calls`] mends what was loaded.
+fn open_in_last_round(msg: &Msg) -> Vec<&ToolCallBlock> {
+    let (mut open, mut has_calls, mut results) = (Vec::new(), false, Vec::new());
+    for block in msg.content.iter().rev() {
+        match block {
+            ContentBlock::ToolCall(call) => {
+                has_calls = true;
+                if !results.contains(&&call.id) {
+                    open.push(call);
+                }
+            }
+            ContentBlock::ToolResult(_) if has_calls => break,
+            ContentBlock::ToolResult(result) => results.push(&result.id),
+            _ => {}
+        }
+    }
+    open.reverse();
+    open
+}
+
 /// The calls of a message that have no result in it.
 pub(super) fn without_result(msg: &Msg) -> Vec<&ToolCallBlock> {
-    // Finished calls have theirs; so in the long message of a many-round reply only the last few are looked up.
-    let unsure = |call: &&ToolCallBlock| {
-        call.state != ToolCallState::Finished || msg.tool_results().rev().all(|result| result.id != call.id)
-    };
+    // Results mostly stand in the order of their calls; so in the long message of a many-round reply this leaves only
+    // the last few calls to be looked up.
+    let mut results = msg.tool_results().peekable();
+    let unsure = |call: &&ToolCallBlock| results.next_if(|result| result.id == call.id).is_none();
     let mut open: Vec<_> = msg.tool_calls().filter(unsure).collect();
-    if !open.is_empty() {
+    if open.len() <= FEW {
+        open.retain(|call| msg.tool_results().rev().all(|result| result.id != call.id));
+    } else {
         let known: HashSet<&Id> = msg.tool_results().map(|result| &result.id).collect();
         open.retain(|call| !known.contains(&call.id));
     }
     open
 }
+
+/// So many ids are looked up faster one by one than with a set.
+const FEW: usize = 4;
 
 /// Changes the call with this id, in the reply's own message.
 pub(super) fn update_call(state: &mut AgentState, id: &Id, change: impl FnOnce(&mut ToolCallBlock)) {

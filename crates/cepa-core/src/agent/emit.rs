@@ -31,15 +31,19 @@ impl Events {
         Self { side_by_side: true, ..self.clone() }
     }
 
-    pub(super) async fn emit(&self, kind: EventKind) {
-        self.emit_event(AgentEvent::new(kind)).await;
+    pub(super) fn emit(&self, kind: EventKind) -> impl Future<Output = ()> {
+        self.emit_event(AgentEvent::new(kind))
     }
 
-    pub(super) async fn emit_event(&self, event: AgentEvent) {
-        if self.side_by_side {
-            self.out.post(event).await;
-        } else {
-            self.out.emit(event).await;
+    // The event is boxed before there is a future: in an `async fn` each one on the way would move all of it.
+    pub(super) fn emit_event(&self, event: AgentEvent) -> impl Future<Output = ()> {
+        let (emit, side_by_side) = (self.out.emit(event), self.side_by_side);
+        async move {
+            if side_by_side {
+                emit.posted().await;
+            } else {
+                emit.await;
+            }
         }
     }
 

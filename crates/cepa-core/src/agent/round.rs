@@ -1,6 +1,6 @@
 //! One round: prompt, compression check, runtime state, and the model's answer.
 
-use std::{borrow::Cow, pin::pin, sync::Arc};
+use std::{pin::pin, sync::Arc};
 
 use super::{
     block_events::BlockEvents,
@@ -384,9 +384,7 @@ impl<'a> Intake<'a> {
                 *id = self.own_id(id, name);
             }
         }
-        for delta in chunk.deltas() {
-            self.fold.add_delta(Cow::Borrowed(delta));
-        }
+        self.fold.add(chunk);
         self.open.send(chunk, events).await;
     }
 

@@ -2,14 +2,17 @@
 
 use std::{
     fmt,
+    future::poll_fn,
     pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
+use futures_core::Stream as _;
 use tokio::time::Sleep;
 
 use super::{
@@ -312,27 +315,30 @@ impl<'a, F: Future<Output = ()>> Patience<'a, F> {
         frame: &Frame<H>,
         items: &mut Items<H>,
     ) -> Waited<H::Item> {
-        let item = loop {
-            match &mut self.until {
-                None => tokio::select! {
-                    biased;
-                    item = items.next() => break item,
-                    () = &mut self.interrupted => {
-                        // A layer that waits before `next` has nothing to bring to an end.
-                        if !frame.core_was_entered() {
-                            return Waited::GivenUp;
-                        }
-                        self.until = Some(Box::pin(tokio::time::sleep(self.grace)));
-                    }
-                },
-                Some(until) => tokio::select! {
-                    biased;
-                    item = items.next() => break item,
-                    () = until => return Waited::GivenUp,
-                },
+        poll_fn(|cx| self.poll_next(frame, items, cx)).await
+    }
+
+    fn poll_next<H: Streams>(
+        &mut self,
+        frame: &Frame<H>,
+        items: &mut Items<H>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Waited<H::Item>> {
+        if let Poll::Ready(item) = Pin::new(items).poll_next(cx) {
+            return Poll::Ready(item.map_or(Waited::End, Waited::Item));
+        }
+        let until = match &mut self.until {
+            Some(until) => until,
+            None => {
+                ready!(self.interrupted.as_mut().poll(cx));
+                // A layer that waits before `next` has nothing to bring to an end.
+                if !frame.core_was_entered() {
+                    return Poll::Ready(Waited::GivenUp);
+                }
+                self.until.insert(Box::pin(tokio::time::sleep(self.grace)))
             }
         };
-        item.map_or(Waited::End, Waited::Item)
+        until.as_mut().poll(cx).map(|()| Waited::GivenUp)
     }
 }
 

@@ -38,8 +38,14 @@ fn entry(schema: Value) -> Result<Arc<Entry>> {
         what: "the schema of the structured output".to_owned(),
         reason,
     };
-    if !schema.is_object() {
-        return Err(invalid("it is not a JSON object".to_owned()).into());
+    // It becomes the arguments of a call, which are an object.
+    match schema.as_object().map(|schema| schema.get("type")) {
+        None => return Err(invalid("it is not a JSON object".to_owned()).into()),
+        Some(Some(named)) if named != "object" => {
+            let reason = format!("it describes {named}, and must describe an object: put it into a struct");
+            return Err(invalid(reason).into());
+        }
+        Some(_) => {}
     }
     let validator = Validator::new(&schema).map_err(invalid)?;
     let tool = Arc::new(GenerateStructuredOutput { schema, validator });

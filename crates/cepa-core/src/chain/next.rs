@@ -246,6 +246,26 @@ impl<H: Hook> Running<H> {
     }
 
     /// The future has ended: names the layer in its error, takes content that was not sent yet out of its output.
+    /// Returns the result if there is nothing left to send.
+    // Apart from `poll`, which runs for every event at every layer and whose stack is to stay small.
+    #[inline(never)]
+    fn end(&mut self, result: Result<H::Output>) -> Option<Result<H::Output>> {
+        self.fut = None;
+        let result = match result {
+            Ok(output) => Ok(output),
+            Err(error) => Err(self.name_error(error)),
+        };
+        if matches!(self.owner, Owner::Core { .. }) {
+            self.owner = Owner::Nobody;
+        }
+        let Some(watch) = &mut self.watch else { return Some(result) };
+        self.done = Some(match watch.settle(result) {
+            Err(error) if error.is_unplaced() => Err(self.name_error(error)),
+            result => result,
+        });
+        None
+    }
+
     #[cold]
     #[inline(never)]
     fn name_error(&self, error: Error) -> Error {
@@ -270,20 +290,9 @@ impl<H: Hook> Future for Running<H> {
         let this = &mut *self;
         if let Some(fut) = &mut this.fut {
             let result = ready!(fut.as_mut().poll(cx));
-            this.fut = None;
-            let result = match result {
-                Ok(output) => Ok(output),
-                Err(error) => Err(this.name_error(error)),
-            };
-            this.owner = match std::mem::replace(&mut this.owner, Owner::Nobody) {
-                Owner::Core { .. } => Owner::Nobody,
-                other => other,
-            };
-            let Some(watch) = &mut this.watch else { return Poll::Ready(result) };
-            this.done = Some(match watch.settle(result) {
-                Err(error) if error.is_unplaced() => Err(this.name_error(error)),
-                result => result,
-            });
+            if let Some(result) = this.end(result) {
+                return Poll::Ready(result);
+            }
         }
         if let Some(watch) = &mut this.watch {
             ready!(watch.out.slot.poll_emit(&mut watch.sending, cx));

@@ -57,13 +57,6 @@ impl<T> Outlet<T> {
         Emit { slot: &self.slot, sending }
     }
 
-    /// Sends one item outward without waiting until it was taken, as long as not too many wait already. For one of
-    /// several producers in the same task: it goes on where it would go on if it were alone.
-    pub(crate) fn post(&self, item: T) -> Post<'_, T> {
-        let Emit { slot, sending } = self.emit(item);
-        Post { slot, sending }
-    }
-
     /// Runs the shared taps, innermost first.
     #[inline]
     pub(crate) fn passes_taps(&self, item: &mut T) -> bool {
@@ -91,6 +84,15 @@ pub struct Emit<'a, T> {
 }
 
 impl<T> Unpin for Emit<'_, T> {}
+
+impl<'a, T> Emit<'a, T> {
+    /// Sends the item without waiting until it was taken, as long as not too many wait already. For one of several
+    /// producers in the same task: it goes on where it would go on if it were alone.
+    pub(crate) fn posted(self) -> Post<'a, T> {
+        let Self { slot, sending } = self;
+        Post { slot, sending }
+    }
+}
 
 impl<T> Future for Emit<'_, T> {
     type Output = bool;

@@ -108,11 +108,6 @@ impl ChatChunk {
         self.content.retain(keep);
     }
 
-    /// Takes the deltas out.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = ContentDelta> + '_ {
-        self.content.drain(..)
-    }
-
     /// The text of the chunk's text deltas.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.content.iter().filter_map(|delta| match delta {

@@ -1,7 +1,5 @@
 //! Adding up chunks to the blocks of a message.
 
-use std::borrow::Cow;
-
 use super::{ChatChunk, ContentDelta};
 use crate::{
     id::Id,
@@ -29,14 +27,13 @@ impl std::fmt::Debug for Open {
 impl ResponseFold {
     pub(crate) fn add(&mut self, chunk: &ChatChunk) {
         for delta in chunk.deltas() {
-            self.add_delta(Cow::Borrowed(delta));
+            self.add_delta(delta);
         }
     }
 
-    /// Adds one delta; an owned one is moved into a new block rather than copied.
-    pub(crate) fn add_delta(&mut self, delta: Cow<'_, ContentDelta>) {
-        if !self.go_on(&delta) {
-            self.begin(delta.into_owned());
+    fn add_delta(&mut self, delta: &ContentDelta) {
+        if !self.go_on(delta) {
+            self.begin(delta.clone());
         }
     }
 

@@ -125,7 +125,7 @@ async fn posted_items_keep_their_order_and_are_not_without_bound() {
             let ahead = ahead.clone();
             async move {
                 for number in 0..200 {
-                    cx.outlet().post(ChatChunk::text(number.to_string())).await;
+                    cx.emit(ChatChunk::text(number.to_string())).posted().await;
                     ahead.fetch_add(1, SeqCst);
                 }
                 cx.emit(ChatChunk::text("end")).await;

@@ -1,11 +1,11 @@
-//! The schema of a tool's arguments, as model servers take it.
+//! JSON schemas of Rust types, as model servers take them.
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform};
 use serde_json::{Map, Value};
 
 /// The schema of `T`: without references as far as it goes (some servers refuse them), without what says nothing
 /// to a model (`$schema`, the type's name, the width of a number).
-pub(super) fn schema_of<T: JsonSchema>() -> Value {
+pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
@@ -36,7 +36,7 @@ fn drop_number_format(schema: &mut Schema) {
 }
 
 /// Whether it describes a struct: an object whose fields are known, unlike a map.
-pub(super) fn is_struct(schema: &Map<String, Value>) -> bool {
+pub(crate) fn is_struct(schema: &Map<String, Value>) -> bool {
     let open = schema.get("additionalProperties").is_some_and(|more| *more != false);
     schema.get("type").is_some_and(|name| name == "object") && (schema.contains_key("properties") || !open)
 }
