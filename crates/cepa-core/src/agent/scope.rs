@@ -19,6 +19,7 @@ use super::{
     cancel::CancelToken,
     context,
     definition::Definition,
+    inject::TimeTold,
     scratch::{Scratch, TypedContext},
     session::{Session, StateLock},
 };
@@ -70,6 +71,8 @@ pub(super) struct RunState {
     pub(super) edited: Vec<(Id, bool)>,
     /// Rounds that layers have added to the limit.
     pub(super) extra_iters: u32,
+    /// When the model was last told the time.
+    pub(super) time_told: Option<TimeTold>,
     /// A model call was cut off by an interrupt.
     pub(super) cut_off: bool,
     /// The tool that takes the structured output, while one is asked for.
