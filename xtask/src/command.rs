@@ -54,3 +54,23 @@ pub(crate) fn complaint_of(mut command: Command) -> Option<String> {
     let last = texts.iter().find_map(|text| text.trim().lines().next_back().map(str::to_owned));
     Some(last.unwrap_or_else(|| output.status.to_string()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complaint(script: &str) -> Option<String> {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        complaint_of(command)
+    }
+
+    #[test]
+    fn a_complaint_is_the_last_line() {
+        assert_eq!(complaint("echo words; exit 0"), None);
+        assert_eq!(complaint("echo said; echo first >&2; echo last >&2; exit 1").as_deref(), Some("last"));
+        assert_eq!(complaint("echo said; exit 1").as_deref(), Some("said"));
+        assert!(complaint("exit 3").unwrap().contains('3'));
+        assert!(complaint_of(Command::new("there is no such program")).is_some());
+    }
+}

@@ -8,6 +8,7 @@ mod clock;
 pub mod onion;
 mod report;
 mod samples;
+pub mod state;
 
 pub use self::report::{Figure, Report};
 

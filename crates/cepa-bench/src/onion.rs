@@ -3,7 +3,7 @@
 mod allocations;
 mod events;
 mod layers;
-mod models;
+pub(crate) mod models;
 mod rounds;
 
 use std::hint::black_box;

@@ -3,11 +3,12 @@
 //! The way of one reply through the files: [`Agent::reply`] prepares a [`ReplyCall`] (`call`), which makes a
 //! [`ReplyScope`] (`scope`) and runs the chain of `on_reply`. In its middle stands the loop (`reply`): it takes the
 //! input in (`input`), and then, until the state says that it is over (`next_action`), asks the model (`round`,
-//! `model_call`, `block_events`) or runs tool calls (`acting`, `permission`). Before each question the context is kept
+//! `ask`, `model_call`, `block_events`) or runs tool calls (`acting`, `permission`). Before each question the context is kept
 //! short (`compress`) and the model is told what has changed (`inject`). Whatever happens, every call gets a result
 //! (`closing`, `context`).
 
 mod acting;
+mod ask;
 mod block_events;
 mod builder;
 mod call;

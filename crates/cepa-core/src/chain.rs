@@ -29,6 +29,7 @@ mod outlet;
 mod reader;
 mod slot;
 mod tap;
+mod tapping;
 
 #[cfg(test)]
 mod tests;
@@ -43,9 +44,10 @@ pub use self::{
         SystemPrompt, ToolCalling,
     },
     items::Items,
-    next::{Next, Running, Tapping},
+    next::{Next, Running},
     outlet::{Emit, IntoItem, Outlet},
     tap::{Flow, TapResult},
+    tapping::Tapping,
 };
 pub(crate) use self::{cx::Frame, hook::Listed, reader::Reader, tap::Tap};
 use crate::error::Result;

@@ -54,10 +54,25 @@ const ONION: &[Peer] = &[
     },
 ];
 
+const STATE: &[Peer] = &[Peer {
+    title: "AgentScope 2.0.11",
+    package: AGENTSCOPE,
+    script: "agentscope_bench.py",
+    works: &[("w4", "as_w4")],
+    figures: &[
+        ("save_us", "as_w4", "dump_us"),
+        ("load_us", "as_w4", "load_us"),
+        ("resave_unchanged_us", "as_w4", "dump_us"),
+        ("resave_changed_us", "as_w4", "dump_us"),
+        ("resave_appended_us", "as_w4", "dump_us"),
+    ],
+}];
+
 /// Runs the scripts and prints what they need for each of our figures.
 pub(super) fn compare(bench: &str, scripts: &Path, results: &Path, ours: &Figures) -> Result {
     let peers = match bench {
         "onion" => ONION,
+        "state" => STATE,
         _ => return Err(format!("benchmark `{bench}` has no counterpart on other frameworks").into()),
     };
     let (scripts, results) = (scripts.canonicalize()?, absolute(results)?);
@@ -79,13 +94,13 @@ pub(super) fn compare(bench: &str, scripts: &Path, results: &Path, ours: &Figure
 }
 
 fn print_ratios(peer: &Peer, results: &Path, ours: &Figures) -> Result {
-    println!("\n{:<14} {:>10} {:>18} {:>9}", "figure", "Cepa", peer.title, "ratio");
+    println!("\n{:<20} {:>10} {:>18} {:>9}", "figure", "Cepa", peer.title, "ratio");
     for (name, file, theirs) in peer.figures {
         let figures = read(&results.join(file).with_extension("json"))?;
         let (Some(own), Some(other)) = (number(ours, name), number(&figures, theirs)) else {
             return Err(format!("`{name}` or `{theirs}` of {file} is missing").into());
         };
-        println!("{name:<14} {own:>10.2} {other:>18.1} {:>8.0}x", other / own);
+        println!("{name:<20} {own:>10.2} {other:>18.1} {:>8.0}x", other / own);
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use cepa_core::{BoxFuture, ChatChunk, ChatModel, ChatResponse, ModelOutlet, Mode
 
 /// Streams so many pieces of text.
 #[derive(Debug)]
-pub(super) struct Deltas(pub(super) usize);
+pub(crate) struct Deltas(pub(crate) usize);
 
 impl ChatModel for Deltas {
     fn name(&self) -> &str {

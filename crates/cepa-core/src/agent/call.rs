@@ -26,7 +26,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     event::{AgentEvent, EventKind, Ticket},
     id::Id,
-    message::{Msg, ReplyFinishedReason},
+    message::{ErrorInfo, Msg, ReplyFinishedReason},
     middleware::{Inputs, ReplyInput},
 };
 
@@ -135,23 +135,22 @@ fn leaving(scope: Arc<ReplyScope>) -> Tap<AgentEvent> {
 }
 
 impl ReplyScope {
-    /// Runs the whole onion, and sees to it that a reply that is over has ended for its reader.
+    /// Runs the whole onion. A reply that fails, whose layers are given up, or whose end a layer has held and then
+    /// dropped, ends here for its reader. (A layer may keep the end of an interrupted reply for itself.)
     async fn drive(self: Arc<Self>, out: Outlet<AgentEvent>, input: ReplyInput) -> Result<Msg> {
         let chain = self.chain::<Reply>(out.clone(), input);
-        let result = match chain.or_interrupt(&self).await {
-            Some(result) => result,
-            None => self.abandon(&out).await,
+        let Some(result) = chain.or_interrupt(&self).await else { return self.abandon(out).await };
+        let (reason, error) = match &result {
+            Ok(message) => (message.finished_reason.unwrap_or(ReplyFinishedReason::Completed), None),
+            Err(error) if matches!(error.kind(), ErrorKind::Interrupted) => {
+                (ReplyFinishedReason::Interrupted, None)
+            }
+            Err(error) => (ReplyFinishedReason::Error, Some(error.info())),
         };
-        if self.owes_end(&result) && self.has_begun() && !self.is_parked() {
-            self.send_last_end(out, &result).await;
+        if reason != ReplyFinishedReason::Interrupted {
+            self.send_last_end(out, reason, error).await;
         }
         result
-    }
-
-    /// Whether the reader has not seen the end. One of an interrupted reply that a layer has dropped is not owed any more.
-    fn owes_end(&self, result: &Result<Msg>) -> bool {
-        let failed = result.as_ref().is_err_and(|error| !matches!(error.kind(), ErrorKind::Interrupted));
-        !self.end_left.load(Relaxed) && (failed || !self.run_state().interrupted_end_sent)
     }
 
     fn has_begun(&self) -> bool {
@@ -165,24 +164,25 @@ impl ReplyScope {
     }
 
     /// Layers did not come to an end after an interrupt, or had not begun: the reply ends without them.
-    async fn abandon(&self, out: &Outlet<AgentEvent>) -> Result<Msg> {
+    async fn abandon(&self, out: Outlet<AgentEvent>) -> Result<Msg> {
         let reply_id = self.state()?.reply_id().clone();
         if self.has_begun() && !self.end_left.load(Relaxed) {
             self.close_open_calls(&Events::to(out.clone(), reply_id), Why::Interrupted).await?;
         }
+        self.send_last_end(out, ReplyFinishedReason::Interrupted, None).await;
         self.interrupted_message()
     }
 
-    /// Sends the end that no layer has let through: of a failed reply, of an interrupted one that layers were too slow
-    /// to end, and of one whose end a layer has kept for itself.
-    async fn send_last_end(&self, out: Outlet<AgentEvent>, result: &Result<Msg>) {
-        let (finished_reason, error) = match result {
-            Ok(message) => (message.finished_reason.unwrap_or(ReplyFinishedReason::Completed), None),
-            Err(error) if matches!(error.kind(), ErrorKind::Interrupted) => {
-                (ReplyFinishedReason::Interrupted, None)
-            }
-            Err(error) => (ReplyFinishedReason::Error, Some(error.info())),
-        };
+    /// Sends the end of a reply that is over, past the layers, if none has left them.
+    async fn send_last_end(
+        &self,
+        out: Outlet<AgentEvent>,
+        finished_reason: ReplyFinishedReason,
+        error: Option<ErrorInfo>,
+    ) {
+        if !self.has_begun() || self.end_left.load(Relaxed) || self.is_parked() {
+            return;
+        }
         let Ok((reply_id, session_id)) =
             self.state().map(|state| (state.reply_id().clone(), state.session_id.clone()))
         else {

@@ -12,6 +12,7 @@ use std::{borrow::Cow, sync::Arc};
 use jiff::Timestamp;
 use serde_json::Value;
 
+pub(super) use self::known::Read as TimeTold;
 use self::{known::Known, repeated::repeated_failure};
 use super::{builder::BuildError, clock, config::InjectionConfig, context, emit::Events, scope::ReplyScope};
 use crate::{
@@ -75,7 +76,7 @@ impl ReplyScope {
         let state = self.state()?;
         let open = OpenTasks::count(&state.tasks_context.tasks);
         let known = Known::scan(&state.context, config, open.any());
-        if known.time_is_due(config, Timestamp::now()) {
+        if known.time_is_due(config, Timestamp::now(), &mut self.run_state().time_told) {
             let (time, zone) = clock::now_text(config);
             lines.add(CURRENT_TIME, time);
             lines.add(TIMEZONE, zone);

@@ -166,7 +166,6 @@ impl ReplyScope {
         let events = Events::new(cx, self.state()?.reply_id().clone());
         self.close_open_calls(&events, super::closing::Why::Interrupted).await?;
         self.send_end(&events, ReplyFinishedReason::Interrupted, None).await?;
-        self.run_state().interrupted_end_sent = true;
         self.interrupted_message()
     }
 

@@ -19,6 +19,7 @@ use super::{
     cancel::CancelToken,
     context,
     definition::Definition,
+    inject::TimeTold,
     scratch::{Scratch, TypedContext},
     session::{Session, StateLock},
 };
@@ -70,11 +71,10 @@ pub(super) struct RunState {
     pub(super) edited: Vec<(Id, bool)>,
     /// Rounds that layers have added to the limit.
     pub(super) extra_iters: u32,
+    /// When the model was last told the time.
+    pub(super) time_told: Option<TimeTold>,
     /// A model call was cut off by an interrupt.
     pub(super) cut_off: bool,
-    /// The end of an interrupted reply was sent. When a layer drops it the reply does not go on, and its reader has the
-    /// message alone, as in AgentScope 2.0.11.
-    pub(super) interrupted_end_sent: bool,
     /// The tool that takes the structured output, while one is asked for.
     pub(super) structured: Option<Arc<Entry>>,
     /// A layer asked to end the reply.

@@ -62,7 +62,7 @@ pub(crate) fn check_state(state: &AgentState) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes things comparable: ids are numbered as they come, and moments are left out.
+/// Makes things comparable: ids are numbered as they come, moments are left out, and results stand as their calls do.
 #[derive(Default)]
 pub(crate) struct Normal(HashMap<String, usize>);
 
@@ -74,7 +74,10 @@ impl Normal {
     fn value(&mut self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.text(text)),
-            Value::Array(items) => items.into_iter().map(|item| self.value(item)).collect(),
+            Value::Array(mut items) => {
+                sort_results(&mut items);
+                items.into_iter().map(|item| self.value(item)).collect()
+            }
             Value::Object(fields) => {
                 let fields =
                     fields.into_iter().filter(|(key, _)| key != "created_at" && key != "finished_at");
@@ -86,6 +89,9 @@ impl Normal {
 
     /// The text with its ids numbered: alone, and inside of messages.
     fn text(&mut self, text: String) -> String {
+        if text.len() < 32 {
+            return text;
+        }
         let is_hex = |byte: &u8| byte.is_ascii_hexdigit();
         let words = text.split_inclusive(|c: char| !c.is_ascii_hexdigit());
         words
@@ -98,5 +104,15 @@ impl Normal {
                 _ => word.to_owned(),
             })
             .collect()
+    }
+}
+
+/// Sorts neighbouring results as their calls: those of calls that ran side by side come as they come.
+fn sort_results(blocks: &mut [Value]) {
+    let is_result = |block: &Value| block["type"] == "tool_result";
+    let calls: Vec<Value> =
+        blocks.iter().filter(|block| block["type"] == "tool_call").map(|call| call["id"].clone()).collect();
+    for run in blocks.chunk_by_mut(|one, other| is_result(one) && is_result(other)) {
+        run.sort_by_key(|result| calls.iter().position(|id| *id == result["id"]));
     }
 }

@@ -34,6 +34,8 @@ impl Seen {
         result: Result<&Msg, &Error>,
         script: &Script,
     ) -> Result<(), Violation> {
+        let cuts = [LayerDoes::RaiseInTap, LayerDoes::HangAfter, LayerDoes::ReadThenSend];
+        let cuts_off = script.has(HookKind::Reply, &cuts) || script.has(HookKind::Reasoning, &cuts);
         let mut open: HashMap<(&Id, &str), usize> = HashMap::new();
         for event in events {
             self.copy(event)?;
@@ -49,7 +51,9 @@ impl Seen {
                 {
                     return Err(format!("two TOOL_RESULT_START of {tool_call_id}"));
                 }
-                EventKind::ToolResultEnd { tool_call_id, .. } if !self.running.remove(tool_call_id) => {
+                EventKind::ToolResultEnd { tool_call_id, .. }
+                    if !self.running.remove(tool_call_id) && !cuts_off =>
+                {
                     return Err(format!("TOOL_RESULT_END of {tool_call_id} without its start"));
                 }
                 kind => match block_of(kind) {
@@ -62,12 +66,23 @@ impl Seen {
                 },
             }
         }
-        let cuts = [LayerDoes::RaiseInTap, LayerDoes::HangAfter];
-        let cuts_off = script.has(HookKind::Reply, &cuts) || script.has(HookKind::Reasoning, &cuts);
         if !cuts_off && let Some(((id, what), _)) = open.into_iter().next() {
             return Err(format!("the {what} block {id} has no end"));
         }
-        self.check_end(events, parked, result, script, cuts_off)
+        let has_begun = events.iter().any(|event| event.reply_id().is_some());
+        if has_begun && script.swallows_all_ends() && result.is_ok_and(has_run_to_its_end) {
+            return Err("the reply has come to an end that a layer has dropped".to_owned());
+        }
+        let may_lack_end = script.has(HookKind::Reply, &[LayerDoes::SwallowEnd])
+            && result.map_or_else(
+                |error| matches!(error.kind(), ErrorKind::Interrupted),
+                |message| message.finished_reason == Some(ReplyFinishedReason::Interrupted),
+            );
+        if may_lack_end {
+            self.running.clear();
+            return Ok(());
+        }
+        self.check_end(events, parked, result, cuts_off)
     }
 
     fn check_end(
@@ -75,7 +90,6 @@ impl Seen {
         events: &[AgentEvent],
         parked: Option<&Waiting>,
         result: Result<&Msg, &Error>,
-        script: &Script,
         cuts_off: bool,
     ) -> Result<(), Violation> {
         let Some(reply_id) = events.iter().find_map(AgentEvent::reply_id) else { return Ok(()) };
@@ -88,18 +102,13 @@ impl Seen {
             let submitted: HashSet<&Id> = waiting.external.iter().map(|call| &call.id).collect();
             if let Some(id) = self.running.iter().find(|id| !submitted.contains(id))
                 && result.is_ok()
+                && !cuts_off
             {
                 return Err(format!("the result of {id} has no end, and is not waited for"));
             }
             return Ok(());
         }
-        // The end of an interrupted reply may be dropped.
-        let interrupted = match result {
-            Ok(message) => message.finished_reason == Some(ReplyFinishedReason::Interrupted),
-            Err(error) => matches!(error.kind(), ErrorKind::Interrupted),
-        };
-        let may_lack_end = interrupted && script.has(HookKind::Reply, &[LayerDoes::SwallowEnd]);
-        if !ended && !may_lack_end {
+        if !ended {
             return Err(format!("reply {reply_id} is over, and has no REPLY_END: {result:?}"));
         }
         if !cuts_off && let Some(id) = self.running.iter().next() {
@@ -113,6 +122,8 @@ impl Seen {
         if let EventKind::ReplyStart { reply_id, name, .. } = &event.kind {
             self.copy = Some(Msg::assistant(name.clone(), Vec::new()).with_id(reply_id));
         }
+        // A layer may have held the beginning of a reply back for ever.
+        self.copy.take_if(|copy| event.reply_id().is_some_and(|id| *id != copy.id));
         match self.copy.as_mut().is_none_or(|copy| copy.apply_event(event)) {
             true => Ok(()),
             false => Err(format!("an event cannot be applied to the reply: {event:?}")),
@@ -127,6 +138,11 @@ impl Seen {
         let copied = Said::of(&copy.content);
         if kept == copied { Ok(()) } else { Err(format!("the events say {copied:?}\nthe context {kept:?}")) }
     }
+}
+
+fn has_run_to_its_end(message: &Msg) -> bool {
+    let ends = [ReplyFinishedReason::Completed, ReplyFinishedReason::ExceedMaxIters];
+    message.finished_reason.is_some_and(|reason| ends.contains(&reason))
 }
 
 /// The block that an event begins (`true`) or ends.

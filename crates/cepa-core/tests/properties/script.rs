@@ -207,4 +207,11 @@ impl Script {
     pub(crate) fn has(&self, hook: HookKind, does: &[LayerDoes]) -> bool {
         self.layers.iter().any(|layer| layer.hook == hook && does.contains(&layer.does))
     }
+
+    /// Whether no end of a reply gets out.
+    pub(crate) fn swallows_all_ends(&self) -> bool {
+        let always = |layer: &Layer| layer.skips == 0 && layer.times == u8::MAX;
+        let mut swallowing = self.layers.iter().filter(|layer| layer.does == LayerDoes::SwallowEnd);
+        swallowing.any(|layer| layer.hook == HookKind::Reply && always(layer))
+    }
 }
