@@ -52,7 +52,12 @@ impl<'a> Known<'a> {
     /// Whether the model should be told the time: it was not told, or longer ago than the interval, or what it was
     /// told does not read as a time of the past. A hint that was `read` before is not read again: that is most of the
     /// work, and would be done every round.
-    pub(super) fn time_is_due(&self, config: &InjectionConfig, now: Timestamp, read: &mut Option<Read>) -> bool {
+    pub(super) fn time_is_due(
+        &self,
+        config: &InjectionConfig,
+        now: Timestamp,
+        read: &mut Option<Read>,
+    ) -> bool {
         let Some(hint) = self.time else { return true };
         if read.as_ref().is_none_or(|read| read.hint != hint.id) {
             *read = told_at(hint, config, now).map(|told| Read { hint: hint.id.clone(), told });
