@@ -4,11 +4,12 @@
 //! other load on the machine disturbs least. Configurations take turns, so that what disturbs them disturbs all; a
 //! figure is the best of many rounds, its median stands beside it. Only ratios within one run count.
 
+pub mod agent_loop;
 mod clock;
+mod counter;
 pub mod onion;
 mod report;
 mod samples;
-pub mod state;
 
 pub use self::report::{Figure, Report};
 

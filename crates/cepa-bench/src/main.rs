@@ -6,9 +6,9 @@ use std::{
     process::ExitCode,
 };
 
-use cepa_bench::{Error, Report, onion, state};
+use cepa_bench::{Error, Report, agent_loop, onion};
 
-const USAGE: &str = "usage: cepa-bench onion|state [--out FOLDER]";
+const USAGE: &str = "usage: cepa-bench onion|loop [--out FOLDER]";
 
 fn main() -> ExitCode {
     match run() {
@@ -31,7 +31,7 @@ fn run() -> Result<(), Error> {
     };
     let report: Report = match name {
         "onion" => onion::run()?,
-        "state" => state::run()?,
+        "loop" => agent_loop::run()?,
         _ => return Err(format!("there is no benchmark `{name}`\n{USAGE}").into()),
     };
     write!(io::stdout(), "{report}")?;

@@ -12,6 +12,10 @@ use cepa_core::{Agent, AgentBuilder, AgentDefinition, BuildError, Middleware};
 use tokio::runtime::{Builder, Runtime};
 
 pub use self::allocations::count_allocations;
+pub(crate) use self::{
+    layers::AllHooks,
+    models::{Calls, Deltas},
+};
 use crate::{
     Error, Figure, Report,
     clock::cpu_ns,

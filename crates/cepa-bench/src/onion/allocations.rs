@@ -1,7 +1,5 @@
 //! How often memory is asked for, per event.
 
-use std::process::Command;
-
 use cepa_core::Middleware;
 use serde_json::{Value, json};
 
@@ -10,27 +8,16 @@ use super::{
     events::streaming,
     layers::{Run, Stream, Tap, TapShared},
 };
-use crate::{Error, Figure};
+use crate::{Error, Figure, counter::Counts};
 
 /// What is left of a long reply when a short one is taken away is what its events cost.
 const FEW: usize = 1_000;
 const MANY: usize = 2_000;
 const LAYERS: usize = 8;
 
-/// The program that counts, which is built beside this one.
-const COUNTER: &str = "cepa-bench-allocs";
-
 pub(super) fn measure() -> Result<Vec<Figure>, Error> {
-    let counter = std::env::current_exe()?.with_file_name(COUNTER);
-    let output = Command::new(&counter)
-        .output()
-        .map_err(|error| format!("{} (build the whole crate): {error}", counter.display()))?;
-    let counts: Value = serde_json::from_slice(&output.stdout)?;
-    let figure = |name, goal| -> Result<Figure, Error> {
-        let best = counts[name].as_f64().ok_or_else(|| format!("{COUNTER} told no `{name}`"))?;
-        Ok(Figure { name, goal: Some(goal), best, median: None })
-    };
-    Ok(vec![figure("allocs_per_event", 2.0)?, figure("allocs_per_event_per_layer", 0.0)?])
+    let counts = Counts::of("onion")?;
+    Ok(vec![counts.figure("allocs_per_event", 2.0)?, counts.figure("allocs_per_event_per_layer", 0.0)?])
 }
 
 /// Counts allocations with a function that counts those of what it is given: per event without layers, and for each

@@ -80,7 +80,7 @@ impl Middleware for Stream {
 }
 
 /// Stands around everything.
-pub(super) struct AllHooks;
+pub(crate) struct AllHooks;
 
 #[middleware]
 impl Middleware for AllHooks {

@@ -29,13 +29,13 @@ impl ChatModel for Deltas {
 
 /// Calls a tool in so many rounds, then says a word; and once more from the beginning.
 #[derive(Debug)]
-pub(super) struct Calls {
+pub(crate) struct Calls {
     rounds: usize,
     asked: AtomicUsize,
 }
 
 impl Calls {
-    pub(super) fn new(rounds: usize) -> Self {
+    pub(crate) fn new(rounds: usize) -> Self {
         Self { rounds, asked: AtomicUsize::new(0) }
     }
 }

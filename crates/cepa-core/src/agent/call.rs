@@ -139,7 +139,9 @@ impl ReplyScope {
     /// dropped, ends here for its reader. (A layer may keep the end of an interrupted reply for itself.)
     async fn drive(self: Arc<Self>, out: Outlet<AgentEvent>, input: ReplyInput) -> Result<Msg> {
         let chain = self.chain::<Reply>(out.clone(), input);
-        let Some(result) = chain.or_interrupt(&self).await else { return self.abandon(out).await };
+        let Some(result) = chain.or_interrupt(&self).await else {
+            return Box::pin(self.abandon(out)).await;
+        };
         let (reason, error) = match &result {
             Ok(message) => (message.finished_reason.unwrap_or(ReplyFinishedReason::Completed), None),
             Err(error) if matches!(error.kind(), ErrorKind::Interrupted) => {

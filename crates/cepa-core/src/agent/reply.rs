@@ -36,9 +36,9 @@ impl Core<Reply> for ReplyScope {
             }
             match self.clone().reply(&cx, input).await {
                 Ok(message) => Ok(message),
-                Err(Stop::Interrupted) => self.end_interrupted(&cx).await,
+                Err(Stop::Interrupted) => Box::pin(self.end_interrupted(&cx)).await,
                 Err(Stop::Failed(error)) => {
-                    self.close_failed(&cx, &error).await?;
+                    Box::pin(self.close_failed(&cx, &error)).await?;
                     Err(error)
                 }
             }
@@ -48,7 +48,7 @@ impl Core<Reply> for ReplyScope {
 
 impl ReplyScope {
     async fn reply(self: Arc<Self>, cx: &Cx<Reply>, input: ReplyInput) -> Result<Msg, Stop> {
-        self.begin(cx, input).await?;
+        Box::pin(self.begin(cx, input)).await?;
         let events = Events::new(cx, self.state()?.reply_id().clone());
         let mut answer = None;
         // A layer may drop the end of the reply to have another round; dropping it again at once is a busy loop.
@@ -77,7 +77,8 @@ impl ReplyScope {
                 }
                 Action::Act(calls) => {
                     made_progress = true;
-                    self.step_act(&events, calls).await?;
+                    // Apart from the rest: an agent that waits for its model has no need of the room it takes.
+                    Box::pin(self.step_act(&events, calls)).await?;
                 }
             }
             let mut state = self.state()?;

@@ -52,7 +52,7 @@ impl ReplyScope {
             // A layer answered itself: the answer is part of the conversation all the same.
             self.save(answer.content.clone(), None)?;
         }
-        self.close_unwanted_calls(events, answer).await
+        Box::pin(self.close_unwanted_calls(events, answer)).await
     }
 
     /// Builds the system prompt: once per model request.
@@ -217,18 +217,21 @@ impl ReplyScope {
             ModelRequest::new(Self::messages(&state, &prompt)).with_tools(tools).with_tool_choice(tool_choice)
         };
         request.options = self.definition.options.clone();
-        let mut answer = self.ask(&events, &request).await?;
-        if answer.is_empty() && answer.response.finished_reason == FinishedReason::Completed {
-            // Nothing is not an answer: asked once more, with a nudge that is not kept.
+        let mut is_nudged = false;
+        let answer = loop {
+            let answer = self.ask(&events, &request).await?;
+            if !answer.is_empty() || answer.response.finished_reason != FinishedReason::Completed {
+                break answer;
+            }
             self.save(Vec::new(), answer.usage())?;
-            request.messages.push(Arc::new(Msg::user(USER, texts::HINT_EMPTY_ANSWER)));
-            answer = self.ask(&events, &request).await?;
-            if answer.is_empty() && answer.response.finished_reason == FinishedReason::Completed {
-                self.save(Vec::new(), answer.usage())?;
+            if is_nudged {
                 let model = self.definition.model.name().to_owned();
                 return Err(ErrorKind::EmptyAnswer { model }.into());
             }
-        }
+            // Nothing is not an answer: asked once more, with a nudge that is not kept.
+            request.messages.push(Arc::new(Msg::user(USER, texts::HINT_EMPTY_ANSWER)));
+            is_nudged = true;
+        };
         drop(request);
         if answer.response.finished_reason == FinishedReason::Interrupted {
             self.run_state().cut_off = true;
