@@ -54,10 +54,24 @@ const ONION: &[Peer] = &[
     },
 ];
 
+const LOOP: &[Peer] = &[Peer {
+    title: "AgentScope 2.0.11",
+    package: AGENTSCOPE,
+    script: "agentscope_bench.py",
+    works: &[("w4", "as_w4")],
+    figures: &[
+        ("state_save_us", "as_w4", "dump_us"),
+        ("state_load_us", "as_w4", "load_us"),
+        // It has no way of saving what has changed alone.
+        ("state_resave_us", "as_w4", "dump_us"),
+    ],
+}];
+
 /// Runs the scripts and prints what they need for each of our figures.
 pub(super) fn compare(bench: &str, scripts: &Path, results: &Path, ours: &Figures) -> Result {
     let peers = match bench {
         "onion" => ONION,
+        "loop" => LOOP,
         _ => return Err(format!("benchmark `{bench}` has no counterpart on other frameworks").into()),
     };
     let (scripts, results) = (scripts.canonicalize()?, absolute(results)?);
