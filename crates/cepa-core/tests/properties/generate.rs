@@ -45,7 +45,7 @@ fn settings() -> impl Strategy<Value = Settings> {
     (select(vec![6_u32, 1, 0, 2, 3]), 0..2_u32, switches, compression).prop_map(
         |(max_iters, model_retries, switches, compression)| {
             let (has_fallback, stop_on_reject, interrupt_is_error, injects) = switches;
-            let unlikely = Settings {
+            Settings {
                 max_iters,
                 model_retries,
                 has_fallback,
@@ -53,8 +53,7 @@ fn settings() -> impl Strategy<Value = Settings> {
                 interrupt_is_error,
                 injects,
                 compression,
-            };
-            unlikely
+            }
         },
     )
 }
