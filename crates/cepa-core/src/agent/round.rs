@@ -207,8 +207,12 @@ impl ReplyScope {
         let prompt = self.run_state().prompt.take();
         let prompt = match prompt {
             Some(prompt) => prompt,
-            // A layer runs the round again: a request of its own, with a prompt of its own.
-            None => self.build_prompt().await?,
+            // A layer runs the round again: a request of its own, with a prompt of its own. Calls that the round has
+            // brought before are not run any more, and the model must see them answered.
+            None => {
+                Box::pin(self.close_open_calls(&events, Why::NotRun)).await?;
+                self.build_prompt().await?
+            }
         };
         self.run_state().last_prompt = Some(prompt.clone());
         let mut request = {

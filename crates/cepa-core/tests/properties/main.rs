@@ -1,7 +1,7 @@
 //! What must hold whatever models, tools, layers and people do: over made-up scripts.
 //!
 //! `CEPA_CASES=10` makes ten times as many scripts as usual; a failure says with which `CEPA_SEED` it comes again.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail the test")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod context;
 mod drive;
