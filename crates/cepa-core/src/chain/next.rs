@@ -67,7 +67,7 @@ impl<H: Hook> Next<H> {
         let cx = self.cx;
         let watch = H::CONTENT.then(|| {
             let out = cx.outlet().clone();
-            Watch { sent_before: out.sent(), out, sending: Sending::Done(false) }
+            Watch { sent_before: out.sent(), out }
         });
         let inner = cx.inner();
         match inner.listed() {
@@ -79,14 +79,14 @@ impl<H: Hook> Next<H> {
                     owner: Owner::Core { _core: core },
                     watch,
                     attempt: None,
-                    done: None,
+                    ending: None,
                 }
             }
             Some(listed) => {
                 let layer = listed.layer.clone();
                 let owner = Owner::Layer { layers: inner.frame().layers.clone(), at: inner.layer() };
                 let fut = H::call(layer, inner.clone(), input, Self { cx: inner, attempts: OnceLock::new() });
-                Running { fut: Some(fut), owner, watch, attempt: None, done: None }
+                Running { fut: Some(fut), owner, watch, attempt: None, ending: None }
             }
         }
     }
@@ -219,7 +219,6 @@ impl<H: Hook> Drop for Attempt<H> {
 struct Watch<H: Hook> {
     out: Outlet<H::Item>,
     sent_before: usize,
-    sending: Sending<H::Item>,
 }
 
 /// The rest of the chain, running.
@@ -229,23 +228,52 @@ pub struct Running<H: Hook> {
     owner: Owner<H>,
     watch: Option<Watch<H>>,
     attempt: Option<Attempt<H>>,
-    done: Option<Result<H::Output>>,
+    ending: Option<Box<Ending<H>>>,
+}
+
+/// An output whose content is still on its way out. Boxed: it is rare, and a running chain is moved at every layer.
+struct Ending<H: Hook> {
+    out: Outlet<H::Item>,
+    sending: Sending<H::Item>,
+    result: Option<Result<H::Output>>,
 }
 
 impl<H: Hook> Running<H> {
     /// A future that is no part of a chain.
     pub(crate) fn of_future(fut: BoxFuture<'static, Result<H::Output>>) -> Self {
-        Self { fut: Some(fut), owner: Owner::Nobody, watch: None, attempt: None, done: None }
+        Self { fut: Some(fut), owner: Owner::Nobody, watch: None, attempt: None, ending: None }
     }
 
     fn failed(error: Error) -> Self {
-        Self { fut: None, owner: Owner::Nobody, watch: None, attempt: None, done: Some(Err(error)) }
+        Self::of_future(Box::pin(std::future::ready(Err(error))))
     }
 
-    /// The future has ended: names the layer in its error, takes content that was not sent yet out of its output.
-    /// Returns the result if there is nothing left to send.
-    // Apart from `poll`, which runs for every event at every layer and whose stack is to stay small.
+    /// The future has ended, now with this result, or before: sends what of its content was not sent yet.
+    // Apart from `poll`, whose stack is to stay small.
     #[inline(never)]
+    fn poll_end(
+        &mut self,
+        result: Option<Result<H::Output>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<H::Output>> {
+        let result = match result {
+            Some(result) => self.end(result),
+            None => None,
+        };
+        let result = match (result, &mut self.ending) {
+            (Some(result), _) => result,
+            (None, Some(ending)) => {
+                ready!(ending.out.slot.poll_emit(&mut ending.sending, cx));
+                ending.result.take().unwrap_or_else(|| Err(Error::polled_after_end()))
+            }
+            (None, None) => Err(Error::polled_after_end()),
+        };
+        drop(self.attempt.take());
+        Poll::Ready(result)
+    }
+
+    /// Names the layer in an error, and takes content that was not sent yet out of an output. Returns the result if
+    /// there is nothing left to send.
     fn end(&mut self, result: Result<H::Output>) -> Option<Result<H::Output>> {
         self.fut = None;
         let result = match result {
@@ -255,12 +283,15 @@ impl<H: Hook> Running<H> {
         if matches!(self.owner, Owner::Core { .. }) {
             self.owner = Owner::Nobody;
         }
-        let Some(watch) = &mut self.watch else { return Some(result) };
-        self.done = Some(match watch.settle(result) {
-            Err(error) if error.is_unplaced() => Err(self.name_error(error)),
-            result => result,
-        });
-        None
+        let Some(watch) = self.watch.take() else { return Some(result) };
+        match result.and_then(|output| watch.settle(output)) {
+            Ok((output, None)) => Some(Ok(output)),
+            Ok((output, Some(sending))) => {
+                self.ending = Some(Box::new(Ending { out: watch.out, sending, result: Some(Ok(output)) }));
+                None
+            }
+            Err(error) => Some(Err(self.name_error(error))),
+        }
     }
 
     #[cold]
@@ -282,36 +313,29 @@ impl<H: Hook> Unpin for Running<H> {}
 impl<H: Hook> Future for Running<H> {
     type Output = Result<H::Output>;
 
-    #[inline]
+    // For every event at every layer: nothing but the step inward.
+    #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        if let Some(fut) = &mut this.fut {
-            let result = ready!(fut.as_mut().poll(cx));
-            if let Some(result) = this.end(result) {
-                return Poll::Ready(result);
-            }
-        }
-        if let Some(watch) = &mut this.watch {
-            ready!(watch.out.slot.poll_emit(&mut watch.sending, cx));
-        }
-        drop(this.attempt.take());
-        Poll::Ready(this.done.take().unwrap_or_else(|| Err(Error::polled_after_end())))
+        let result = match &mut this.fut {
+            Some(fut) => Some(ready!(fut.as_mut().poll(cx))),
+            None => None,
+        };
+        this.poll_end(result, cx)
     }
 }
 
 impl<H: Hook> Watch<H> {
-    fn settle(&mut self, result: Result<H::Output>) -> Result<H::Output> {
-        let mut output = result?;
+    /// The output, and what of its content is still to be sent.
+    fn settle(&self, mut output: H::Output) -> Result<(H::Output, Option<Sending<H::Item>>)> {
         let sent = self.out.sent() != self.sent_before;
-        if let Some(item) = H::settle(&mut output, sent)? {
-            let mut item = Box::new(item);
-            if self.out.passes_taps(&mut item) {
-                self.sending = Sending::Fresh(item);
-            } else {
-                self.out.slot.note_unheard();
-            }
+        let Some(item) = H::settle(&mut output, sent)? else { return Ok((output, None)) };
+        let mut item = Box::new(item);
+        if self.out.passes_taps(&mut item) {
+            return Ok((output, Some(Sending::Fresh(item))));
         }
-        Ok(output)
+        self.out.slot.note_unheard();
+        Ok((output, None))
     }
 }
 
