@@ -9,6 +9,19 @@ use crate::{
 };
 
 /// What builders take where a part may be given by value or already behind an [`Arc`].
+///
+/// ```
+/// use std::sync::Arc;
+/// use cepa_core::{IntoShared, Middleware, on_reply};
+///
+/// fn share(layer: impl IntoShared<dyn Middleware>) -> Arc<dyn Middleware> {
+///     layer.into_shared()
+/// }
+///
+/// let by_value = share(on_reply(|_cx, input, next| next.run(input)));
+/// let again = share(by_value.clone());
+/// assert!(Arc::ptr_eq(&by_value, &again));
+/// ```
 pub trait IntoShared<T: ?Sized> {
     /// The part, shared.
     fn into_shared(self) -> Arc<T>;

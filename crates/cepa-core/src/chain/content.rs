@@ -8,6 +8,18 @@ use crate::{
 
 /// A hook whose items are the content and whose output is its envelope: [`ModelCall`], [`Acting`] and
 /// [`ToolCalling`].
+///
+/// ```
+/// use cepa_core::{ChatResponse, Cx, ModelCall, ModelRequest, Next, Result};
+///
+/// /// A hook that logs whole answers while they stream.
+/// async fn log(_cx: Cx<ModelCall>, request: ModelRequest, next: Next<ModelCall>) -> Result<ChatResponse> {
+///     let response = next.collect(request).await?; // only content hooks have `collect` and `hold`
+///     println!("{}", response.text());
+///     Ok(response)
+/// }
+/// # let _ = log;
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the items of `{Self}` are events, not content: there is no whole response to collect",
     label = "use `next.run(input)`, `next.tap(input, …)` or `next.stream(input)`"

@@ -16,7 +16,22 @@ use crate::{
 
 /// A named point of the agent's life that layers wrap: its input, its items and its output.
 ///
-/// The hooks are fixed; the trait is sealed. What they wrap is told at [`Middleware`].
+/// The hooks are fixed; the trait is sealed. What they wrap is told at [`Middleware`]. It is there to write what serves
+/// any hook:
+///
+/// ```
+/// use std::time::Instant;
+/// use cepa_core::{Hook, Next, Reply, Result};
+///
+/// /// Says how long the rest of any chain took.
+/// async fn timed<H: Hook>(input: H::Input, next: Next<H>) -> Result<H::Output> {
+///     let start = Instant::now();
+///     let output = next.run(input).await;
+///     println!("{} took {:?}", H::NAME, start.elapsed());
+///     output
+/// }
+/// # let _ = timed::<Reply>;
+/// ```
 pub trait Hook: sealed::Sealed + Sized + Send + Sync + 'static {
     /// What goes in, layer by layer.
     type Input: Send + 'static;
@@ -52,6 +67,18 @@ pub trait Hook: sealed::Sealed + Sized + Send + Sync + 'static {
 }
 
 /// A hook whose items stream: `tap`, `stream` and `emit` are for these.
+///
+/// ```
+/// use cepa_core::{Next, Reply, Result, chain::Streams};
+///
+/// /// Counts what goes out of any hook with items.
+/// async fn counted<H: Streams>(input: H::Input, next: Next<H>) -> Result<(H::Output, usize)> {
+///     let mut count = 0;
+///     let output = next.tap(input, |_item| count += 1).await?;
+///     Ok((output, count))
+/// }
+/// # let _ = counted::<Reply>;
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no items: it returns one value",
     label = "use `next.run(input).await` here"
@@ -59,6 +86,16 @@ pub trait Hook: sealed::Sealed + Sized + Send + Sync + 'static {
 pub trait Streams: Hook {}
 
 /// The hooks of an agent, which know its state.
+///
+/// ```
+/// use cepa_core::{Cx, Reasoning, Result, chain::AgentHook};
+///
+/// /// How many messages the context of any hook's agent holds.
+/// fn context_len<H: AgentHook>(cx: &Cx<H>) -> Result<usize> {
+///     Ok(cx.state()?.context.len())
+/// }
+/// # let _ = context_len::<Reasoning>;
+/// ```
 pub trait AgentHook: Hook<Layer = dyn Middleware, Scope = Arc<ReplyScope>> {
     /// The hook's place among the lists of layers.
     #[doc(hidden)]

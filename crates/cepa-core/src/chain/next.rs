@@ -215,6 +215,9 @@ impl<H: Hook> Drop for Attempt<H> {
     }
 }
 
+/// An output, and what of its content is still to be sent.
+type Settled<H> = (<H as Hook>::Output, Option<Sending<<H as Hook>::Item>>);
+
 /// What is done with an output before it goes on.
 struct Watch<H: Hook> {
     out: Outlet<H::Item>,
@@ -327,7 +330,7 @@ impl<H: Hook> Future for Running<H> {
 
 impl<H: Hook> Watch<H> {
     /// The output, and what of its content is still to be sent.
-    fn settle(&self, mut output: H::Output) -> Result<(H::Output, Option<Sending<H::Item>>)> {
+    fn settle(&self, mut output: H::Output) -> Result<Settled<H>> {
         let sent = self.out.sent() != self.sent_before;
         let Some(item) = H::settle(&mut output, sent)? else { return Ok((output, None)) };
         let mut item = Box::new(item);

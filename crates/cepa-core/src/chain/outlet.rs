@@ -129,6 +129,20 @@ impl<T> std::fmt::Debug for Emit<'_, T> {
 }
 
 /// What can be emitted: an item of the hook, or a box of it.
+///
+/// ```
+/// use cepa_core::{Cx, Reply, ReplyInput, Result, Msg, Next};
+///
+/// /// Passes everything on: what `next` gives is a box, and goes on without being boxed anew.
+/// async fn pass(cx: Cx<Reply>, input: ReplyInput, next: Next<Reply>) -> Result<Msg> {
+///     let mut items = next.stream(input);
+///     while let Some(event) = items.next().await {
+///         cx.emit(event).await;
+///     }
+///     items.finish().await
+/// }
+/// # let _ = pass;
+/// ```
 #[diagnostic::on_unimplemented(
     message = "this hook's items are `{T}`; `{Self}` is not one",
     label = "expected `{T}` or `Box<{T}>`"

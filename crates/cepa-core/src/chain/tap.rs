@@ -20,6 +20,22 @@ impl From<()> for Flow {
 }
 
 /// What the closure of [`Next::tap`](super::Next::tap) may return: nothing, a [`Flow`], or a `Result` of one of them.
+///
+/// ```
+/// use cepa_core::{ChatResponse, Cx, Error, Flow, ModelCall, ModelRequest, Next, Result};
+///
+/// /// Drops empty chunks, and ends the call at a forbidden word.
+/// async fn guard(_cx: Cx<ModelCall>, request: ModelRequest, next: Next<ModelCall>) -> Result<ChatResponse> {
+///     next.tap(request, |chunk| {
+///         if chunk.texts().any(|text| text.contains("secret")) {
+///             return Err(Error::other("the answer holds a secret"));
+///         }
+///         Ok(if chunk.is_empty() { Flow::Drop } else { Flow::Keep })
+///     })
+///     .await
+/// }
+/// # let _ = guard;
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a `tap` closure returns nothing, a `Flow`, or a `Result` of one of them; this one returns `{Self}`",
     label = "not allowed as the result of a tap",

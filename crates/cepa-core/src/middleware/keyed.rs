@@ -23,6 +23,14 @@ pub struct Keyed<M> {
 }
 
 /// What every layer can do.
+///
+/// ```
+/// use cepa_core::{Middleware, MiddlewareExt, on_reply};
+///
+/// let soft = on_reply(|_cx, input, next| next.run(input)).keyed("soft");
+/// let hard = on_reply(|_cx, input, next| next.run(input)).keyed("hard");
+/// assert_ne!(soft.key(), hard.key()); // both may stand in one agent
+/// ```
 pub trait MiddlewareExt: Middleware + Sized {
     /// Keeps the layer's state under this key, so that two instances of one type can stand in one agent.
     ///
