@@ -29,8 +29,11 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<Exi
     bench.arg(&name).arg("--out").arg(&results).args(arguments.rest());
     let code = command::run_visibly(bench)?;
     if let Some(scripts) = peers {
-        let figures = read(&results.join(&name).with_extension("json"))?;
-        peers::compare(&name, Path::new(&scripts), &results.join("peers"), &figures)?;
+        let path = results.join(&name).with_extension("json");
+        let mut figures = read(&path)?;
+        let ratios = peers::compare(&name, Path::new(&scripts), &results.join("peers"), &figures)?;
+        figures.extend(ratios);
+        fs::write(&path, serde_json::to_string_pretty(&figures)?)?;
     }
     Ok(code)
 }

@@ -128,7 +128,8 @@ pub trait Tool: fmt::Debug + Send + Sync + 'static {
         None
     }
 
-    /// The tool's own word on a call, after the deny and ask rules. Asks by default, as a function tool of
+    /// The tool's own word on a call, after the deny and ask rules. `context` holds the session's mode and directories,
+    /// and the rules that are about this tool. Asks by default, as a function tool of
     /// AgentScope 2.0.11 does.
     fn check_permissions<'a>(
         &'a self,

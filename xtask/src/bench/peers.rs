@@ -67,8 +67,9 @@ const LOOP: &[Peer] = &[Peer {
     ],
 }];
 
-/// Runs the scripts and prints what they need for each of our figures.
-pub(super) fn compare(bench: &str, scripts: &Path, results: &Path, ours: &Figures) -> Result {
+/// Runs the scripts and prints what they need for each of our figures. Returns the ratios of times.
+pub(super) fn compare(bench: &str, scripts: &Path, results: &Path, ours: &Figures) -> Result<Figures> {
+    let mut ratios = Figures::new();
     let peers = match bench {
         "onion" => ONION,
         "loop" => LOOP,
@@ -87,19 +88,24 @@ pub(super) fn compare(bench: &str, scripts: &Path, results: &Path, ours: &Figure
                 return Err(format!("`{}` failed:\n{output}", shown(&run)).into());
             }
         }
-        print_ratios(peer, &results, ours)?;
+        print_ratios(peer, &results, ours, &mut ratios)?;
     }
-    Ok(())
+    Ok(ratios)
 }
 
-fn print_ratios(peer: &Peer, results: &Path, ours: &Figures) -> Result {
+/// Prints how much more another framework needs, and notes it: `state_save_us` as `state_save_ratio`.
+fn print_ratios(peer: &Peer, results: &Path, ours: &Figures, ratios: &mut Figures) -> Result {
     println!("\n{:<20} {:>10} {:>18} {:>9}", "figure", "Cepa", peer.title, "ratio");
     for (name, file, theirs) in peer.figures {
         let figures = read(&results.join(file).with_extension("json"))?;
         let (Some(own), Some(other)) = (number(ours, name), number(&figures, theirs)) else {
             return Err(format!("`{name}` or `{theirs}` of {file} is missing").into());
         };
-        println!("{name:<20} {own:>10.2} {other:>18.1} {:>8.0}x", other / own);
+        let ratio = other / own;
+        println!("{name:<20} {own:>10.2} {other:>18.1} {ratio:>8.1}x");
+        if let Some(what) = name.strip_suffix("_us") {
+            ratios.insert(format!("{what}_ratio"), ratio.into());
+        }
     }
     Ok(())
 }

@@ -45,8 +45,8 @@ impl Core<CheckPermission> for ReplyScope {
 
 impl ReplyScope {
     async fn decide(&self, tool: &dyn Tool, input: &Map<String, Value>) -> Result<PermissionDecision> {
-        // A copy, as the tool's own check may await. It has no rules as a rule.
-        let context = self.state()?.permission_context.clone();
+        // A copy, as the tool's own check may await.
+        let context = self.state()?.permission_context.of_tool(tool.name());
         Ok(Call { tool, input, context: &context }.decide().await)
     }
 
@@ -58,7 +58,7 @@ impl ReplyScope {
         input: &Map<String, Value>,
         renamed: bool,
     ) -> Result<Option<PermissionDecision>> {
-        let context = self.state()?.permission_context.clone();
+        let context = self.state()?.permission_context.of_tool(tool.name());
         let call = Call { tool, input, context: &context };
         if let Some(denied) = call.denied_by_rule() {
             return Ok(Some(denied));

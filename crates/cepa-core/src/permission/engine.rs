@@ -140,6 +140,22 @@ fn rule_reason(rule: &PermissionRule) -> String {
 }
 
 impl PermissionContext {
+    /// What of it is about one tool: mode, directories, and that tool's rules.
+    pub(crate) fn of_tool(&self, name: &str) -> Self {
+        let of_tool = |rules: &Rules| {
+            let rules = rules.get_key_value(name);
+            rules.map(|(name, rules)| (name.clone(), rules.clone())).into_iter().collect()
+        };
+        Self {
+            mode: self.mode,
+            working_directories: self.working_directories.clone(),
+            allow_rules: of_tool(&self.allow_rules),
+            deny_rules: of_tool(&self.deny_rules),
+            ask_rules: of_tool(&self.ask_rules),
+            extra: self.extra.clone(),
+        }
+    }
+
     /// Adds a rule to those of its behaviour.
     pub fn add_rule(&mut self, rule: PermissionRule) {
         let rules = match rule.behavior {
