@@ -110,3 +110,23 @@ impl Builder {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ReplyBudgetControlMiddleware;
+
+    #[test]
+    fn a_budget_that_cannot_be_says_which_number_is_wrong() {
+        let error =
+            |budget: f64| ReplyBudgetControlMiddleware::builder(budget).build().unwrap_err().to_string();
+        assert_eq!(error(-1.0), "`token_budget` is -1, but must be a finite number of at least 0");
+        assert_eq!(error(f64::INFINITY), "`token_budget` is inf, but must be a finite number of at least 0");
+        let weight =
+            ReplyBudgetControlMiddleware::builder(1).output_token_weight(f64::NAN).build().unwrap_err();
+        assert_eq!(
+            weight.to_string(),
+            "`output_token_weight` is NaN, but must be a finite number of at least 0"
+        );
+        assert!(ReplyBudgetControlMiddleware::builder(0).build().is_ok());
+    }
+}
