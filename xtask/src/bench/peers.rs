@@ -94,11 +94,14 @@ pub(super) fn compare(bench: &str, scripts: &Path, results: &Path, ours: &Figure
 }
 
 /// Prints how much more another framework needs, and notes it: `state_save_us` as `state_save_ratio`.
+///
+/// Their scripts report medians, so ours is one too.
 fn print_ratios(peer: &Peer, results: &Path, ours: &Figures, ratios: &mut Figures) -> Result {
     println!("\n{:<20} {:>10} {:>18} {:>9}", "figure", "Cepa", peer.title, "ratio");
     for (name, file, theirs) in peer.figures {
         let figures = read(&results.join(file).with_extension("json"))?;
-        let (Some(own), Some(other)) = (number(ours, name), number(&figures, theirs)) else {
+        let (Some(own), Some(other)) = (number(ours, &format!("{name}_median")), number(&figures, theirs))
+        else {
             return Err(format!("`{name}` or `{theirs}` of {file} is missing").into());
         };
         let ratio = other / own;

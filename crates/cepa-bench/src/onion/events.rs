@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Error, Figure,
-    samples::{Samples, slope},
+    samples::{By, Samples, slope},
 };
 
 const DELTAS: usize = 1_000;
@@ -49,19 +49,22 @@ pub(super) fn measure() -> Result<Vec<Figure>, Error> {
     let mut figures: Vec<Figure> = named
         .into_iter()
         .zip(samples.chunks(LAYERS.len()))
-        .map(|((name, goal), samples)| per_layer(name, goal, samples, events))
+        .map(|((name, goal), samples)| figure(name, Some(goal), |by| per_layer(samples, by) / events))
         .collect();
     figures.push(figure("base_ns", Some(150.0), |by| samples[0].by(by) / events));
 
-    // With next to no events, what grows with the layers is the call of the hook.
-    let calls = by_turns(&works(1, || Run)?, TURNS, 20)?;
-    figures.push(per_layer("call_ns", 60.0, &calls, 1.0));
+    // With next to no events, what grows with the layers is the call of the hook. The few that pass are taken off.
+    let works = works(1, || Run)?;
+    let few = works[0].events()? as f64;
+    let calls = by_turns(&works, TURNS, 20)?;
+    figures.push(figure("call_ns", Some(60.0), |by| {
+        let run = per_layer(&samples[..LAYERS.len()], by) / events;
+        per_layer(&calls, by) - few * run
+    }));
     Ok(figures)
 }
 
-fn per_layer(name: &'static str, goal: f64, samples: &[Samples], events: f64) -> Figure {
-    figure(name, Some(goal), |by| {
-        let points = LAYERS.iter().zip(samples);
-        slope(points.map(|(&count, samples)| (count as f64, samples.by(by) / events)))
-    })
+/// What one layer more adds to a reply.
+fn per_layer(samples: &[Samples], by: By) -> f64 {
+    slope(LAYERS.iter().zip(samples).map(|(&count, samples)| (count as f64, samples.by(by))))
 }
