@@ -28,11 +28,19 @@ struct Scale {
     /// How often a rule was held against a call.
     compared: AtomicUsize,
     asked: AtomicUsize,
+    /// The path it ran with.
+    path: Mutex<Option<Value>>,
 }
 
 impl Scale {
     fn new(own: PermissionDecision) -> Self {
-        Self { own, read_only: false, compared: AtomicUsize::new(0), asked: AtomicUsize::new(0) }
+        Self {
+            own,
+            read_only: false,
+            compared: AtomicUsize::new(0),
+            asked: AtomicUsize::new(0),
+            path: Mutex::new(None),
+        }
     }
 
     fn says(behavior: PermissionBehavior) -> Self {
@@ -55,7 +63,8 @@ impl Tool for Scale {
     }
 
     fn input_schema(&self) -> &Value {
-        static SCHEMA: LazyLock<Value> = LazyLock::new(|| json!({"type": "object", "properties": {}}));
+        static SCHEMA: LazyLock<Value> =
+            LazyLock::new(|| json!({"type": "object", "properties": {"path": {"type": "string"}}}));
         &SCHEMA
     }
 
@@ -79,9 +88,10 @@ impl Tool for Scale {
 
     fn call(
         self: Arc<Self>,
-        _input: Map<String, Value>,
+        mut input: Map<String, Value>,
         _cx: ToolCx,
     ) -> BoxFuture<'static, Result<ToolResponse, ToolError>> {
+        *self.path.lock().unwrap() = input.remove("path");
         Box::pin(async { Ok("f ok".into()) })
     }
 }
@@ -219,6 +229,38 @@ async fn what_the_tool_says_is_kept() {
     }
     let question = decision(Usual, &[], immune()).await;
     assert_eq!((question.message.as_str(), question.bypass_immune), ("sure?", true));
+}
+
+#[tokio::test]
+async fn what_runs_or_is_asked_about_are_the_updated_arguments() {
+    let tidied = |decision: PermissionDecision| {
+        Arc::new(Scale::new(
+            decision.with_updated_input(Map::from_iter([("path".to_owned(), json!("src/b"))])),
+        ))
+    };
+    let stored = |agent: &Agent| {
+        let state = agent.state().unwrap();
+        let mut calls = state.context.iter().flat_map(|msg| msg.tool_calls());
+        calls.next().unwrap().input.clone()
+    };
+
+    let tool = tidied(PermissionDecision::allow("tidied"));
+    let allowed = call(Usual, &[], tool.clone()).await;
+    assert_eq!(*tool.path.lock().unwrap(), Some(json!("src/b")));
+    assert_eq!(allowed.result, Some((ToolResultState::Success, "f ok".to_owned())));
+    assert_eq!(stored(&allowed.agent), r#"{"path":"src/b"}"#);
+
+    let asked = call(Usual, &[], tidied(immune().own)).await;
+    assert_eq!(asked.agent.waiting_for().unwrap().confirmations[0].input, r#"{"path":"src/b"}"#);
+
+    let wrong = PermissionDecision::allow("spoilt")
+        .with_updated_input(Map::from_iter([("path".to_owned(), json!([]))]));
+    let (state, text) = call(Usual, &[], Scale::new(wrong)).await.result.unwrap();
+    assert_eq!(state, ToolResultState::Error);
+    assert!(text.contains("path"), "{text}");
+
+    let denied = call(Usual, &[], tidied(PermissionDecision::deny("no"))).await;
+    assert_eq!(stored(&denied.agent), r#"{"path":"src/a"}"#);
 }
 
 #[tokio::test]

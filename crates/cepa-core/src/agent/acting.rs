@@ -175,10 +175,29 @@ impl ReplyScope {
         events: &Events,
         call: &ToolCallBlock,
         entry: &Arc<Entry>,
-        input: Map<String, Value>,
-        decision: PermissionDecision,
+        mut input: Map<String, Value>,
+        mut decision: PermissionDecision,
         offered: Option<&Offered>,
     ) -> Result<Outcome, Aborted> {
+        let updated = decision.updated_input.take().filter(|updated| *updated != input);
+        let mut call = call;
+        let mut changed;
+        if let Some(updated) = updated.filter(|_| decision.behavior != PermissionBehavior::Deny) {
+            changed = call.clone();
+            changed.input = Value::Object(updated).to_string();
+            call = &changed;
+            // The schema holds for what will really run.
+            input = match self.resolve(call) {
+                Ok((_, input)) => input,
+                Err(message) => {
+                    self.close_call(events, call, &message, ToolResultState::Error).await?;
+                    return Ok(Outcome::Done);
+                }
+            };
+            context::update_call(&mut *self.state()?, &call.id, |stored| {
+                stored.input.clone_from(&call.input)
+            });
+        }
         match decision.behavior {
             PermissionBehavior::Allow => self.run_allowed(events, call, entry, input).await,
             PermissionBehavior::Deny => {

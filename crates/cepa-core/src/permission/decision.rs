@@ -21,7 +21,8 @@ pub struct PermissionDecision {
     pub message: String,
     /// Why it was decided so.
     pub decision_reason: Option<String>,
-    /// Arguments to run the tool with instead of the model's.
+    /// Arguments to run the tool with, or to ask about, instead of the model's. They must fit the tool's schema, and
+    /// stand in the stored call.
     pub updated_input: Option<Map<String, Value>>,
     /// Rules a person may accept together with the call.
     pub suggested_rules: Option<Vec<PermissionRule>>,
