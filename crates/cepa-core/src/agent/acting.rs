@@ -195,7 +195,7 @@ impl ReplyScope {
                 }
             };
             context::update_call(&mut *self.state()?, &call.id, |stored| {
-                stored.input.clone_from(&call.input)
+                stored.input.clone_from(&call.input);
             });
         }
         match decision.behavior {
