@@ -14,7 +14,7 @@ use tokio::runtime::{Builder, Runtime};
 pub use self::allocations::count_allocations;
 pub(crate) use self::{
     layers::AllHooks,
-    models::{Calls, Deltas},
+    models::{Calls, Deltas, instant},
 };
 use crate::{
     Error, Figure, Report,

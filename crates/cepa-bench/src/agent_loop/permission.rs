@@ -2,22 +2,19 @@
 
 use cepa_core::{
     Agent, AgentDefinition, AgentState, PermissionBehavior, PermissionContext, PermissionMode,
-    PermissionRule, ReactConfig, tool,
+    PermissionRule, ReactConfig,
 };
 use tokio::runtime::Builder;
 
 use super::{US, timed};
-use crate::{Error, Figure, onion::Calls};
+use crate::{
+    Error, Figure,
+    onion::{Calls, instant},
+};
 
 const RULES: usize = 1_000;
 const ROUNDS: usize = 50;
 const TIMES: usize = 60;
-
-/// Takes no time.
-#[tool(read_only)]
-async fn instant(#[allow(unused)] x: i64) -> String {
-    "ok".to_owned()
-}
 
 /// What a call takes more than without rules.
 pub(super) fn measure() -> Result<Vec<Figure>, Error> {

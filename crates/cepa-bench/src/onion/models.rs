@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use cepa_core::{BoxFuture, ChatChunk, ChatModel, ChatResponse, ModelOutlet, ModelRequest, Result};
+use cepa_core::{BoxFuture, ChatChunk, ChatModel, ChatResponse, ModelOutlet, ModelRequest, Result, tool};
 
 /// Streams so many pieces of text.
 #[derive(Debug)]
@@ -27,7 +27,14 @@ impl ChatModel for Deltas {
     }
 }
 
-/// Calls a tool in so many rounds, then says a word; and once more from the beginning.
+/// Takes no time.
+#[tool(permission = "allow")]
+pub(crate) async fn instant(x: i64) -> String {
+    let _ = x;
+    "ok".to_owned()
+}
+
+/// Calls [`instant`] in so many rounds, then says a word; and once more from the beginning.
 #[derive(Debug)]
 pub(crate) struct Calls {
     rounds: usize,

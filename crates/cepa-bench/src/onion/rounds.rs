@@ -1,20 +1,18 @@
 //! Many rounds of one tool call that takes no time, with and without layers.
 
-use cepa_core::{Agent, ContentBlock, ReactConfig, ToolResultState, tool};
+use cepa_core::{Agent, ContentBlock, ReactConfig, ToolResultState};
 
-use super::{Work, agent, by_turns, figure, layers::AllHooks, models::Calls};
+use super::{
+    Work, agent, by_turns, figure,
+    layers::AllHooks,
+    models::{Calls, instant},
+};
 use crate::{Error, Figure};
 
 const ROUNDS: usize = 50;
 /// Enough to show whether a round costs more in a longer context.
 const MANY_ROUNDS: usize = 400;
 const TURNS: usize = 120;
-
-/// Takes no time.
-#[tool(permission = "allow")]
-async fn instant(#[allow(unused)] x: i64) -> String {
-    "ok".to_owned()
-}
 
 fn work(rounds: usize, layers: usize) -> Result<Work, Error> {
     let mut react = ReactConfig::default();

@@ -1,6 +1,7 @@
 //! Running tool calls: in batches, each with its permission, its onion and its result.
 
 use std::{
+    borrow::Cow,
     pin::pin,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -180,17 +181,14 @@ impl ReplyScope {
         offered: Option<&Offered>,
     ) -> Result<Outcome, Aborted> {
         let updated = decision.updated_input.take().filter(|updated| *updated != input);
-        let mut call = call;
-        let mut changed;
+        let mut call = Cow::Borrowed(call);
         if let Some(updated) = updated.filter(|_| decision.behavior != PermissionBehavior::Deny) {
-            changed = call.clone();
-            changed.input = Value::Object(updated).to_string();
-            call = &changed;
+            call.to_mut().input = Value::Object(updated).to_string();
             // The schema holds for what will really run.
-            input = match self.resolve(call) {
+            input = match self.resolve(&call) {
                 Ok((_, input)) => input,
                 Err(message) => {
-                    self.close_call(events, call, &message, ToolResultState::Error).await?;
+                    self.close_call(events, &call, &message, ToolResultState::Error).await?;
                     return Ok(Outcome::Done);
                 }
             };
@@ -199,13 +197,13 @@ impl ReplyScope {
             });
         }
         match decision.behavior {
-            PermissionBehavior::Allow => self.run_allowed(events, call, entry, input).await,
+            PermissionBehavior::Allow => self.run_allowed(events, &call, entry, input).await,
             PermissionBehavior::Deny => {
-                self.close_call(events, call, &decision.message, ToolResultState::Denied).await?;
+                self.close_call(events, &call, &decision.message, ToolResultState::Denied).await?;
                 Ok(Outcome::Done)
             }
             PermissionBehavior::Ask | PermissionBehavior::Passthrough => {
-                Ok(self.ask_person(events, call, entry, &input, decision, offered).await?)
+                Ok(self.ask_person(events, &call, entry, &input, decision, offered).await?)
             }
         }
     }

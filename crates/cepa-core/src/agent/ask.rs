@@ -15,7 +15,7 @@ use crate::{
     fields::Fields,
     id::Id,
     message::{ContentBlock, Usage},
-    model::{ChatChunk, ChatResponse, ChatUsage, ContentDelta, FinishedReason, ModelRequest, ResponseFold},
+    model::{ChatChunk, ChatResponse, ChatUsage, ContentDelta, ModelRequest, ResponseFold},
     tool::read_object,
 };
 
@@ -88,11 +88,7 @@ impl ReplyScope {
                 return Err(Failed { error, shown });
             }
             // A layer waited outside of `next` when the reply was interrupted.
-            None => {
-                let mut response = ChatResponse::streamed();
-                response.finished_reason = FinishedReason::Interrupted;
-                response
-            }
+            None => ChatResponse::interrupted(),
         };
         Ok(Answer { blocks: intake.fold.into_blocks(), response })
     }

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     chain::{AgentHook, BoxFuture, Core, Cx, ModelCall, Outlet, Tap},
     error::{Error, ErrorKind, Result},
-    message::{Msg, Usage},
+    message::Usage,
     model::{ChatChunk, ChatResponse, FinishedReason, ModelOutlet, ModelRequest, Purpose, ResponseFold},
 };
 
@@ -29,9 +29,7 @@ impl Core<ModelCall> for ReplyScope {
             let mut response = tokio::select! {
                 biased;
                 () = self.interrupted() => {
-                    let mut response = ChatResponse::streamed();
-                    response.finished_reason = FinishedReason::Interrupted;
-                    response
+                    ChatResponse::interrupted()
                 }
                 result = model.call(request, out.clone()) => {
                     result.map_err(|error| error.at_model().with_usage(out.reported()))?
@@ -101,24 +99,5 @@ impl<H: AgentHook> Cx<H> {
     pub async fn call_model(&self, purpose: Purpose, request: ModelRequest) -> Result<ChatResponse> {
         let left_out = self.listed().map(|listed| listed.position);
         self.scope().call_model(left_out, request.with_purpose(purpose)).await
-    }
-}
-
-impl Cx<crate::chain::Reasoning> {
-    /// What a layer returns instead of its round's message to have the loop go on elsewhere: see
-    /// [`Jump`](crate::Jump).
-    ///
-    /// # Errors
-    /// None today.
-    pub fn jump(&self, jump: crate::middleware::Jump, message: Option<Msg>) -> Result<Option<Msg>> {
-        use crate::middleware::Jump;
-        match jump {
-            Jump::Continue => Ok(message),
-            Jump::Model | Jump::Tools => Ok(None),
-            Jump::End => {
-                self.scope().request_end();
-                Ok(message)
-            }
-        }
     }
 }

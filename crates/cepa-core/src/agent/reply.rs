@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
-use super::{context, emit::Events, next_action::Action, scope::ReplyScope};
+use super::{closing::Why, context, emit::Events, next_action::Action, scope::ReplyScope};
 use crate::{
     chain::{BoxFuture, Core, Cx, Reply},
     error::{Error, ErrorKind, Result},
     event::{EventKind, Ticket},
-    message::{ErrorInfo, Msg, ReplyFinishedReason},
+    message::{ErrorInfo, Msg, ReplyFinishedReason, Role},
     middleware::{Inputs, ReplyInput},
     texts,
 };
@@ -134,7 +134,7 @@ impl ReplyScope {
                     (state.reply_id().clone(), state.session_id.clone())
                 };
                 let events = Events::new(cx, reply_id);
-                let (name, role) = (self.definition.name.clone(), crate::message::Role::Assistant);
+                let (name, role) = (self.definition.name.clone(), Role::Assistant);
                 events.emit(EventKind::ReplyStart { reply_id: events.id(), session_id, name, role }).await;
             }
         }
@@ -165,7 +165,7 @@ impl ReplyScope {
 
     async fn end_interrupted(&self, cx: &Cx<Reply>) -> Result<Msg> {
         let events = Events::new(cx, self.state()?.reply_id().clone());
-        self.close_open_calls(&events, super::closing::Why::Interrupted).await?;
+        self.close_open_calls(&events, Why::Interrupted).await?;
         self.send_end(&events, ReplyFinishedReason::Interrupted, None).await?;
         self.interrupted_message()
     }
@@ -177,6 +177,6 @@ impl ReplyScope {
         }
         let events = Events::new(cx, self.state()?.reply_id().clone());
         let text = texts::fill(texts::TOOL_ABORTED, &[("error", &error.to_string())]);
-        self.close_open_calls(&events, super::closing::Why::Failed(text)).await
+        self.close_open_calls(&events, Why::Failed(text)).await
     }
 }

@@ -265,7 +265,7 @@ impl ReplyScope {
     }
 
     /// Ends the reply after the round that runs.
-    pub(super) fn request_end(&self) {
+    pub(crate) fn request_end(&self) {
         self.run_state().end_requested = true;
     }
 

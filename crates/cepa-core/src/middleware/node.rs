@@ -32,6 +32,23 @@ impl From<()> for Jump {
     }
 }
 
+impl Cx<Reasoning> {
+    /// What a layer returns instead of its round's message to have the loop go on elsewhere.
+    ///
+    /// # Errors
+    /// None today; it is a `Result` so that a hook can return it as it is.
+    pub fn jump(&self, jump: Jump, message: Option<Msg>) -> Result<Option<Msg>> {
+        match jump {
+            Jump::Continue => Ok(message),
+            Jump::Model | Jump::Tools => Ok(None),
+            Jump::End => {
+                self.scope().request_end();
+                Ok(message)
+            }
+        }
+    }
+}
+
 /// Runs before each reply: `before_agent(|cx| async move { … Ok(()) })`.
 pub fn before_agent<F, Fut>(run: F) -> impl Middleware
 where
@@ -40,7 +57,10 @@ where
 {
     on_reply(move |cx, input, next| {
         let before = run(cx);
-        async move { before.await.map(|()| next.run(input))?.await }
+        async move {
+            before.await?;
+            next.run(input).await
+        }
     })
 }
 

@@ -32,6 +32,11 @@ pub struct ChatResponse {
 }
 
 impl ChatResponse {
+    /// The envelope of a call that was cut off by an interrupt.
+    pub(crate) fn interrupted() -> Self {
+        Self { finished_reason: FinishedReason::Interrupted, ..Self::streamed() }
+    }
+
     /// The envelope of content that was streamed.
     pub fn streamed() -> Self {
         Self {

@@ -52,6 +52,14 @@ impl Reader<'_> {
         found
     }
 
+    /// Skips commas, also too many of them, and what stands around them.
+    fn separators(&mut self) {
+        self.space();
+        while self.eat(',') {
+            self.space();
+        }
+    }
+
     /// Skips white space and comments.
     fn space(&mut self) {
         loop {
@@ -81,10 +89,7 @@ impl Reader<'_> {
         let mut fields = Map::new();
         self.next();
         loop {
-            self.space();
-            while self.eat(',') {
-                self.space();
-            }
+            self.separators();
             match self.peek() {
                 None => return fields,
                 Some('}') => {
@@ -120,10 +125,7 @@ impl Reader<'_> {
         let mut items = Vec::new();
         self.next();
         loop {
-            self.space();
-            while self.eat(',') {
-                self.space();
-            }
+            self.separators();
             match self.peek() {
                 None | Some('}') => return items,
                 Some(']') => {

@@ -18,7 +18,7 @@ use cepa_core::{
 };
 
 use self::script::{
-    Kept, Repeat, Say, Scripted, agent, context_config, history, long, short, shown_context, summary,
+    Kept, Say, Scripted, agent, context_config, history, long, repeat, short, shown_context, summary,
 };
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn f03_the_summary_is_paid_by_the_reply_that_caused_it() {
 async fn a_long_tool_result_goes_into_the_summary_with_its_call_and_the_costs_stay() {
     let chat = [Say::Call("t1", "repeat"), Say::Text("ok")];
     let model = Arc::new(Scripted::new(200, chat, [short()]));
-    let mut agent = agent(&model, Vec::new()).tool(Repeat("abcd", 110)).build().unwrap();
+    let mut agent = agent(&model, Vec::new()).tool(repeat("abcd", 110)).build().unwrap();
     let message = agent.reply("now").await.unwrap();
     let asked = [
         vec!["chat", "system: SYS", "user: now"],

@@ -11,8 +11,8 @@ use std::{
 use cepa_core::{
     Agent, AgentBuilder, AgentState, BoxFuture, CancelToken, ChatModel, ChatResponse, ChatUsage,
     ContentBlock, ContextConfig, DataBlock, ErrorType, Id, InjectionConfig, ModelError, ModelOutlet,
-    ModelRequest, Msg, Offloader, OutputBlock, Result, TextOrBlocks, Tool, ToolCallBlock, ToolChoiceMode,
-    ToolCx, ToolError, ToolResponse, ToolResultBlock, ToolSchema, estimate_tokens,
+    ModelRequest, Msg, Offloader, OutputBlock, Result, TextBlock, TextOrBlocks, Tool, ToolCallBlock,
+    ToolChoiceMode, ToolCx, ToolError, ToolResponse, ToolResultBlock, ToolSchema, estimate_tokens,
     serde_json::{Map, Value, json},
 };
 
@@ -140,15 +140,20 @@ impl ChatModel for Scripted {
 }
 
 /// Gives back a text, so many times.
-#[derive(Debug)]
-pub(crate) struct Repeat(pub(crate) &'static str, pub(crate) usize);
+pub(crate) fn repeat(text: &str, times: usize) -> Blocks {
+    Blocks(vec![TextBlock::new(text.repeat(times)).into()])
+}
 
-impl Tool for Repeat {
+/// Gives back these blocks.
+#[derive(Debug)]
+pub(crate) struct Blocks(pub(crate) Vec<OutputBlock>);
+
+impl Tool for Blocks {
     fn name(&self) -> &str {
         "repeat"
     }
     fn description(&self) -> &str {
-        "Repeats."
+        "Gives blocks."
     }
     fn input_schema(&self) -> &Value {
         static SCHEMA: LazyLock<Value> = LazyLock::new(|| json!({"type": "object"}));
@@ -162,7 +167,7 @@ impl Tool for Repeat {
         _input: Map<String, Value>,
         _cx: ToolCx,
     ) -> BoxFuture<'static, Result<ToolResponse, ToolError>> {
-        Box::pin(async move { Ok(ToolResponse::text(self.0.repeat(self.1))) })
+        Box::pin(async move { Ok(ToolResponse::own(self.0.clone())) })
     }
 }
 

@@ -1,42 +1,10 @@
 //! Tool results that are too long by themselves.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use cepa_core::{
-    BoxFuture, DataBlock, OutputBlock, Result, Source, TextBlock, Tool, ToolCx, ToolError, ToolResponse,
-    serde_json::{Map, Value, json},
-    texts,
-};
+use cepa_core::{DataBlock, OutputBlock, Source, TextBlock, Tool, texts};
 
-use crate::script::{Kept, Repeat, Say, Scripted, agent, shown_output};
-
-/// Gives back these blocks.
-#[derive(Debug)]
-struct Blocks(Vec<OutputBlock>);
-
-impl Tool for Blocks {
-    fn name(&self) -> &str {
-        "repeat"
-    }
-    fn description(&self) -> &str {
-        "Gives blocks."
-    }
-    fn input_schema(&self) -> &Value {
-        &SCHEMA
-    }
-    fn is_read_only(&self) -> bool {
-        true
-    }
-    fn call(
-        self: Arc<Self>,
-        _input: Map<String, Value>,
-        _cx: ToolCx,
-    ) -> BoxFuture<'static, Result<ToolResponse, ToolError>> {
-        Box::pin(async move { Ok(ToolResponse::own(self.0.clone())) })
-    }
-}
-
-static SCHEMA: LazyLock<Value> = LazyLock::new(|| json!({"type": "object"}));
+use crate::script::{Blocks, Kept, Say, Scripted, agent, repeat, shown_output};
 
 fn text(text: &str) -> OutputBlock {
     TextBlock::new(text).into()
@@ -60,14 +28,14 @@ async fn stored(tool: impl Tool, limit: u64, offloader: Option<Arc<Kept>>) -> St
 
 #[tokio::test]
 async fn a_long_result_is_cut() {
-    let output = stored(Repeat("abcd", 20), 10, None).await;
+    let output = stored(repeat("abcd", 20), 10, None).await;
     assert_eq!(output, "abcd".repeat(10) + texts::TRUNCATED);
 }
 
 #[tokio::test]
 async fn the_rest_is_kept_elsewhere() {
     let kept = Arc::new(Kept::default());
-    let output = stored(Repeat("abcd", 20), 10, Some(kept.clone())).await;
+    let output = stored(repeat("abcd", 20), 10, Some(kept.clone())).await;
     let note = texts::fill(texts::TRUNCATED_OFFLOADED, &[("path", "/off/1")]);
     assert_eq!(output, "abcd".repeat(10) + &note);
     assert_eq!(*kept.0.lock().unwrap(), ["abcd".repeat(10)]);
@@ -75,13 +43,13 @@ async fn the_rest_is_kept_elsewhere() {
 
 #[tokio::test]
 async fn a_result_at_the_limit_stays() {
-    assert_eq!(stored(Repeat("abcd", 10), 10, None).await, "abcd".repeat(10));
+    assert_eq!(stored(repeat("abcd", 10), 10, None).await, "abcd".repeat(10));
 }
 
 #[tokio::test]
 async fn it_is_cut_between_characters() {
     // 20 characters of 4 bytes: half of them stay.
-    assert_eq!(stored(Repeat("🧅", 20), 10, None).await, "🧅".repeat(10) + texts::TRUNCATED);
+    assert_eq!(stored(repeat("🧅", 20), 10, None).await, "🧅".repeat(10) + texts::TRUNCATED);
 }
 
 #[tokio::test]
