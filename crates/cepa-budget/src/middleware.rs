@@ -25,7 +25,8 @@ use crate::{builder::Builder, spent::Spent, texts};
 /// owed. The sum is kept with the session, so that it lasts over pauses; one instance serves any number of agents.
 ///
 /// Where the server does not say what a call cost, an estimate counts (a quarter of the bytes), and a warning is logged
-/// once.
+/// once. A call that was cut off by an interrupt before the server said it is estimated for a session's budget, and is free
+/// for a reply's, which ends there.
 pub struct ReplyBudgetControlMiddleware {
     pub(crate) token_budget: f64,
     pub(crate) input_token_weight: f64,
@@ -141,12 +142,18 @@ impl Middleware for ReplyBudgetControlMiddleware {
             (Some(usage), _) => self.cost(usage.input_tokens, usage.output_tokens),
             // What failed without a word of its cost is free.
             (None, Err(_)) => 0.0,
-            // The server was cut off, and the reply ends.
-            (None, Ok(response)) if response.finished_reason == FinishedReason::Interrupted => 0.0,
-            (None, Ok(_)) => {
-                self.warn_once(model.name());
-                let output_tokens = (bytes.load(Relaxed) as u64).div_ceil(4);
-                self.cost(estimate_tokens(&messages, &tools), output_tokens)
+            (None, Ok(response)) => {
+                let cut_off = response.finished_reason == FinishedReason::Interrupted;
+                if !cut_off {
+                    self.warn_once(model.name());
+                }
+                if cut_off && self.per == Per::Reply {
+                    // The reply ends, and with it its budget.
+                    0.0
+                } else {
+                    let output_tokens = (bytes.load(Relaxed) as u64).div_ceil(4);
+                    self.cost(estimate_tokens(&messages, &tools), output_tokens)
+                }
             }
         };
         let account = self.account(&cx.reply_id()?);

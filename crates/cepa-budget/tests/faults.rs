@@ -13,8 +13,8 @@ use std::{
 
 use cepa_budget::{AtEnd, BudgetSpent, Per, ReplyBudgetControlMiddleware, texts};
 use cepa_core::{
-    Agent, AgentBuilder, ConfirmResult, ContentBlock, EventKind, Flow, InjectionConfig, MiddlewareExt, Msg,
-    ReactConfig, TextOrBlocks, ToolChoiceMode, UserConfirmResultEvent, on_reply,
+    Agent, AgentBuilder, CancelToken, ConfirmResult, ContentBlock, EventKind, Flow, InjectionConfig,
+    MiddlewareExt, Msg, ReactConfig, TextOrBlocks, ToolChoiceMode, UserConfirmResultEvent, on_reply,
     serde_json::{Value, from_value, json, to_value},
     testing::{Answer, EventLog, ScriptedModel, ScriptedTool},
 };
@@ -126,6 +126,27 @@ async fn r62_a_budget_of_the_session_limits_what_comes_later() {
     let error = within(refused.reply("Go")).await.unwrap_err();
     let numbers = error.downcast_ref::<BudgetSpent>().unwrap();
     assert_eq!((numbers.spent, numbers.budget), (120.0, 100.0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn r62_an_interrupted_call_counts_for_the_session() {
+    let half = || Answer::new().text("half of it").hangs();
+    let model = ScriptedModel::new([half(), half()]);
+    let session = ReplyBudgetControlMiddleware::builder(1_000).per(Per::Session).build().unwrap();
+    let mut agent = builder(&model).middleware(session).build().unwrap();
+    let mut spent_before = 0;
+    for _ in 0..2 {
+        let token = CancelToken::new();
+        let later = token.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            later.cancel();
+        });
+        within(agent.reply("Go").cancel_on(token)).await.unwrap();
+        let spent = spent(&agent, "ReplyBudgetControlMiddleware")["session"].as_u64().unwrap();
+        assert!(spent > spent_before, "{spent}");
+        spent_before = spent;
+    }
 }
 
 #[tokio::test(start_paused = true)]
