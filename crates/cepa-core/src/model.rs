@@ -68,6 +68,17 @@ pub trait ChatModel: fmt::Debug + Send + Sync + 'static {
     /// The model's name, as the server knows it.
     fn name(&self) -> &str;
 
+    /// Who runs it, by the names of the OpenTelemetry GenAI semantic conventions (`openai`, `deepseek`, …): what traces
+    /// call `gen_ai.provider.name`. `unknown` by default, as in AgentScope 2.0.11.
+    fn provider(&self) -> &str {
+        "unknown"
+    }
+
+    /// Parameters that the model adds to each request where the request does not set them.
+    fn default_options(&self) -> Option<&ModelOptions> {
+        None
+    }
+
     /// How many tokens a request and its answer may have together. 32 768 by default, as in AgentScope 2.0.11.
     fn context_size(&self) -> u64 {
         32_768

@@ -53,6 +53,11 @@ impl Endpoint {
         Retries::new(&self.settings)
     }
 
+    /// The server's name.
+    pub(crate) fn host(&self) -> &str {
+        self.url.host_str().unwrap_or_default()
+    }
+
     /// The most bytes of one event.
     pub(crate) fn max_event_bytes(&self) -> usize {
         self.settings.max_event_bytes

@@ -8,6 +8,7 @@ mod embedding;
 mod embedding_builder;
 mod media;
 mod messages;
+mod provider;
 mod reading;
 mod request;
 mod round;

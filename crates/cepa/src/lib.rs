@@ -63,6 +63,7 @@
 //! | (this one) | | the onion, the agent, the traits: all of `cepa-core` |
 //! | `models` | `models` (default), `extractive` | chat and embeddings over any OpenAI-compatible API; a model that only extracts |
 //! | `budget` | `budget` | token budgets per reply and per session |
+//! | `tracing` | `tracing`, `otlp`, `terminal`, `html` | traces and metrics, time per hook, tokens and cost |
 //! | `testing` | `testing` | a scripted model and expectations of events |
 //!
 //! `full` turns everything on.
@@ -77,6 +78,9 @@ pub use cepa_core::*;
 #[cfg(any(feature = "models", feature = "extractive"))]
 #[doc(inline)]
 pub use cepa_models as models;
+#[cfg(feature = "tracing")]
+#[doc(inline)]
+pub use cepa_tracing as tracing;
 
 /// What most programs and layers need: `use cepa::prelude::*;`.
 pub mod prelude {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::scope::ReplyScope;
 use crate::{
     chain::Listed,
     middleware::{HookSet, Middleware},
@@ -21,6 +22,12 @@ struct Layer {
     key: Option<String>,
     hooks: HookSet,
     tools: Vec<String>,
+}
+
+impl ReplyScope {
+    pub(crate) fn onion(&self) -> Onion {
+        Onion::of(&self.definition.name, &self.definition.layers)
+    }
 }
 
 impl Onion {

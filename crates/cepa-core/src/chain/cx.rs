@@ -12,7 +12,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{AgentHook, Core, Emit, Hook, IntoItem, Outlet, Streams, hook::Listed};
 use crate::{
-    agent::{ReplyScope, Scratch, StateLock},
+    agent::{Onion, ReplyScope, Scratch, StateLock},
     error::{Error, Result},
     id::Id,
     middleware::MiddlewareKey,
@@ -152,6 +152,11 @@ impl<H: AgentHook> Cx<H> {
     /// The agent's tools.
     pub fn toolkit(&self) -> &Toolkit {
         self.scope().toolkit()
+    }
+
+    /// The agent's layers, outermost first.
+    pub fn onion(&self) -> Onion {
+        self.scope().onion()
     }
 
     /// The id of this reply: of its events and of its message. Also known before the reply is begun by `next.run` of

@@ -70,6 +70,14 @@ impl ChatModel for OpenAiChat {
         &self.model
     }
 
+    fn provider(&self) -> &str {
+        super::provider::provider(self.endpoint.host())
+    }
+
+    fn default_options(&self) -> Option<&ModelOptions> {
+        Some(&self.options)
+    }
+
     fn context_size(&self) -> u64 {
         self.context_size
     }

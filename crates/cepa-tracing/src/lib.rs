@@ -1,0 +1,17 @@
+//! Traces, metrics, timing and usage of Cepa agents.
+//!
+//! [`TracingMiddleware`] makes spans and metrics by the OpenTelemetry GenAI semantic conventions.
+#![forbid(unsafe_code)]
+
+mod capture;
+mod chat;
+mod content;
+mod link;
+mod metrics;
+mod middleware;
+pub mod names;
+mod reply;
+mod span;
+mod tool;
+
+pub use self::{capture::Capture, middleware::TracingMiddleware};
