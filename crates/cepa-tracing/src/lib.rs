@@ -10,8 +10,12 @@ mod link;
 mod metrics;
 mod middleware;
 pub mod names;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod reply;
 mod span;
 mod tool;
 
+#[cfg(feature = "otlp")]
+pub use self::otlp::{Otlp, OtlpError, OtlpGuard, otlp};
 pub use self::{capture::Capture, middleware::TracingMiddleware};
