@@ -1,4 +1,5 @@
 //! Export to collectors of all kinds: one that takes everything, one that says no, one that hangs, and none.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod collector;
 mod log;
