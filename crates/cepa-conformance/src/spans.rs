@@ -101,10 +101,17 @@ fn recorded(span: &SpanData, ids: &[SpanId], traces: &[TraceId]) -> Value {
         Status::Ok => ("OK", None),
         Status::Error { description } => ("ERROR", Some(description)),
     };
-    let attributes: Map<String, Value> =
-        span.attributes.iter().map(|attribute| (attribute.key.to_string(), json_of(&attribute.value))).collect();
-    let exceptions: Vec<String> =
-        span.events.iter().filter(|event| event.name == "exception").map(|event| kind(&event.attributes)).collect();
+    let attributes: Map<String, Value> = span
+        .attributes
+        .iter()
+        .map(|attribute| (attribute.key.to_string(), json_of(&attribute.value)))
+        .collect();
+    let exceptions: Vec<String> = span
+        .events
+        .iter()
+        .filter(|event| event.name == "exception")
+        .map(|event| kind(&event.attributes))
+        .collect();
     json!({
         "name": span.name,
         "trace": format!("trace{trace}"),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Normaliser;
+use super::{Normaliser, ids::is_made_up};
 
 /// Attributes that hold JSON as text.
 const JSON: &[&str] = &[
@@ -42,8 +42,10 @@ impl Normaliser<'_> {
             Value::Array(items) => items.iter_mut().for_each(|item| self.content(item)),
             Value::Object(fields) => {
                 if fields.contains_key("created_at") {
-                    fields.insert("id".to_owned(), "<id>".into());
                     fields.insert("created_at".to_owned(), "<time>".into());
+                    if fields.get("id").and_then(Value::as_str).is_some_and(is_made_up) {
+                        fields.insert("id".to_owned(), "<id>".into());
+                    }
                 }
                 fields.values_mut().for_each(|value| self.content(value));
             }
