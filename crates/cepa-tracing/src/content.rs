@@ -170,8 +170,7 @@ impl<'a> Writer<'a> {
             (Source::Url { url, .. }, Some(_)) => {
                 json!({"type": "uri", "uri": self.text(url), "modality": modality})
             }
-            (Source::Base64 { data, .. }, Some(_)) if data.len() <= self.left => {
-                self.left -= data.len();
+            (Source::Base64 { data, .. }, Some(_)) if self.fits(data) => {
                 json!({"type": "blob", "content": data, "media_type": media_type, "modality": modality})
             }
             (Source::Base64 { data: content, .. } | Source::Url { url: content, .. }, _) => {
@@ -204,22 +203,53 @@ impl<'a> Writer<'a> {
     }
 
     fn output(&mut self, blocks: &[OutputBlock]) -> Vec<Value> {
-        let mut written: Vec<Value> = blocks
-            .iter()
-            .rev()
-            .filter_map(|block| match (block, self.full) {
-                (OutputBlock::Data(block), _) => Some(self.data(block)),
-                (OutputBlock::Text(block), None) => Some(json!({"type": "text", "length": block.text.len()})),
-                (OutputBlock::Text(text), Some(_)) => {
-                    let mut value = serde_json::to_value(block).ok()?;
-                    value["text"] = self.text(&text.text).into();
-                    Some(value)
-                }
-                _ => None,
-            })
-            .collect();
+        let mut written: Vec<Value> =
+            blocks.iter().rev().filter_map(|block| self.output_block(block)).collect();
         written.reverse();
         written
+    }
+
+    /// A block of a result: as it is in messages, as AgentScope 2.0.11 writes it too.
+    fn output_block(&mut self, block: &OutputBlock) -> Option<Value> {
+        Some(match (block, self.full) {
+            (OutputBlock::Text(block), None) => json!({"type": "text", "length": block.text.len()}),
+            (OutputBlock::Text(block), Some(_)) => {
+                let text = self.text(&block.text);
+                let (begun, ended) = (&block.created_at, &block.finished_at);
+                json!({"type": "text", "text": text, "id": block.id, "created_at": begun, "finished_at": ended})
+            }
+            (OutputBlock::Data(block), None) => self.data(block),
+            (OutputBlock::Data(block), Some(_)) => {
+                let name = block.name.as_ref().map(|name| self.text(name));
+                let source = self.source(&block.source);
+                let (begun, ended) = (&block.created_at, &block.finished_at);
+                json!({
+                    "type": "data",
+                    "id": block.id,
+                    "source": source,
+                    "name": name,
+                    "created_at": begun,
+                    "finished_at": ended,
+                })
+            }
+            _ => return None,
+        })
+    }
+
+    fn source(&mut self, source: &Source) -> Value {
+        let media_type = source.media_type();
+        match source {
+            Source::Url { url, .. } => {
+                json!({"type": "url", "url": self.text(url), "media_type": media_type})
+            }
+            Source::Base64 { data, .. } if self.fits(data) => {
+                json!({"type": "base64", "data": data, "media_type": media_type})
+            }
+            Source::Base64 { data, .. } => {
+                json!({"type": "base64", "length": data.len(), "media_type": media_type})
+            }
+            _ => json!({"media_type": media_type}),
+        }
     }
 
     fn fields(&mut self, fields: &Fields) -> Value {
@@ -243,6 +273,13 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Whether there is room for data, which nothing can be cut from; it takes the room.
+    fn fits(&mut self, data: &str) -> bool {
+        let left = self.left.checked_sub(data.len());
+        self.left = left.unwrap_or(self.left);
+        left.is_some()
+    }
+
     /// As much of a text as there is room for, and how much is missing.
     fn cut(&mut self, text: &str) -> String {
         let written = cut(text, self.left);
@@ -264,11 +301,11 @@ pub(crate) fn tool_definitions(tools: &[ToolSchema]) -> String {
     Value::Array(tools.collect()).to_string()
 }
 
-/// Why a message ended, in the words of the conventions.
-pub(crate) fn finish_reason(msg: &Msg) -> &'static str {
+/// Why a message ended, in the words of the conventions. The last answer of a reply that had no more rounds is whole: it
+/// ended as others do.
+fn finish_reason(msg: &Msg) -> &'static str {
     match msg.finished_reason {
         Some(ReplyFinishedReason::Interrupted) => "interrupted",
-        Some(ReplyFinishedReason::ExceedMaxIters) => "length",
         Some(ReplyFinishedReason::Error) => "error",
         _ => "stop",
     }
