@@ -10,6 +10,7 @@ mod counter;
 pub mod onion;
 mod report;
 mod samples;
+pub mod traces;
 
 pub use self::report::{Figure, Report};
 

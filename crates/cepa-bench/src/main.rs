@@ -6,9 +6,9 @@ use std::{
     process::ExitCode,
 };
 
-use cepa_bench::{Error, Report, agent_loop, onion};
+use cepa_bench::{Error, Report, agent_loop, onion, traces};
 
-const USAGE: &str = "usage: cepa-bench onion|loop [--out FOLDER]";
+const USAGE: &str = "usage: cepa-bench onion|loop|tracing [--out FOLDER]";
 
 fn main() -> ExitCode {
     match run() {
@@ -32,6 +32,7 @@ fn run() -> Result<(), Error> {
     let report: Report = match name {
         "onion" => onion::run()?,
         "loop" => agent_loop::run()?,
+        "tracing" => traces::run()?,
         _ => return Err(format!("there is no benchmark `{name}`\n{USAGE}").into()),
     };
     write!(io::stdout(), "{report}")?;

@@ -34,7 +34,7 @@ pub fn run() -> Result<Report, Error> {
 }
 
 /// An agent with so many layers.
-fn agent<L: Middleware>(
+pub(crate) fn agent<L: Middleware>(
     agent: AgentBuilder,
     count: usize,
     layer: impl Fn() -> L,
@@ -44,15 +44,19 @@ fn agent<L: Middleware>(
 }
 
 /// A reply that is read to its end, as often as one wants.
-struct Work {
+pub(crate) struct Work {
     runtime: Runtime,
     definition: AgentDefinition,
 }
 
 impl Work {
-    fn new(definition: AgentDefinition) -> Result<Self, Error> {
+    pub(crate) fn new(definition: AgentDefinition) -> Result<Self, Error> {
         // Time is for what only interrupts need; nothing here waits for anything.
         Ok(Self { runtime: Builder::new_current_thread().build()?, definition })
+    }
+
+    pub(crate) fn definition(&self) -> &AgentDefinition {
+        &self.definition
     }
 
     /// How many events there are in a reply of a new session.
@@ -60,7 +64,7 @@ impl Work {
         self.read(&mut self.definition.agent())
     }
 
-    fn read(&self, agent: &mut Agent) -> Result<usize, Error> {
+    pub(crate) fn read(&self, agent: &mut Agent) -> Result<usize, Error> {
         self.runtime.block_on(async {
             let mut events = agent.reply("hi").stream();
             let mut count = 0;
@@ -83,7 +87,7 @@ impl Work {
 }
 
 /// Measures several kinds of work by turns; each sample is the mean of so many replies.
-fn by_turns(works: &[Work], turns: usize, replies: usize) -> Result<Vec<Samples>, Error> {
+pub(crate) fn by_turns(works: &[Work], turns: usize, replies: usize) -> Result<Vec<Samples>, Error> {
     let mut all: Vec<Samples> = works.iter().map(|_| Samples::default()).collect();
     for turn in 0..=turns {
         for (work, samples) in works.iter().zip(&mut all) {
@@ -98,6 +102,6 @@ fn by_turns(works: &[Work], turns: usize, replies: usize) -> Result<Vec<Samples>
 }
 
 /// A figure that is made of samples in either way.
-fn figure(name: &'static str, goal: Option<f64>, made: impl Fn(By) -> f64) -> Figure {
+pub(crate) fn figure(name: &'static str, goal: Option<f64>, made: impl Fn(By) -> f64) -> Figure {
     Figure { name, goal, best: made(By::Minimum), median: Some(made(By::Median)) }
 }

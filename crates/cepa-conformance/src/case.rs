@@ -116,6 +116,15 @@ impl Case {
         Ok(self)
     }
 
+    /// Has these layers in place of its own, in the words of the case files: where it needs one that there is not yet.
+    ///
+    /// # Errors
+    /// They are no layers.
+    pub fn with_layers(mut self, layers: Value) -> Result<Self, CaseError> {
+        self.middlewares = self.read("other layers", layers)?;
+        Ok(self)
+    }
+
     fn read<T: serde::de::DeserializeOwned>(&self, what: &str, value: Value) -> Result<T, CaseError> {
         serde_json::from_value(value)
             .map_err(|error| CaseError { path: self.name.clone(), reason: format!("{what}: {error}") })

@@ -36,6 +36,7 @@ mod recording;
 mod report;
 mod run;
 mod self_check;
+mod spans;
 mod tags;
 mod tools;
 mod world;

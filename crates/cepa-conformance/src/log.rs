@@ -17,8 +17,6 @@ pub(crate) struct Entries {
     pub(crate) requests: Vec<Value>,
     /// Calls made to fakes of the outside world.
     pub(crate) backend: Vec<Value>,
-    /// Spans, by the time they began.
-    pub(crate) spans: Vec<Value>,
 }
 
 impl Log {

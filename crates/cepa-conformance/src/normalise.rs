@@ -2,6 +2,7 @@
 
 mod block;
 mod ids;
+mod span;
 
 use serde_json::{Map, Value, json};
 
@@ -38,7 +39,8 @@ impl Normaliser<'_> {
                     keep(message, &["id", "content", "usage", "finished_reason", "error", "metadata"]);
                 }
                 ("state", state) => *state = self.state(state.take()),
-                ("trace" | "backend" | "spans" | "error", part) => self.values(part),
+                ("spans", Value::Array(spans)) => spans.iter_mut().for_each(|span| self.span(span)),
+                ("trace" | "backend" | "error", part) => self.values(part),
                 _ => {}
             }
         }

@@ -107,6 +107,11 @@ impl CallRecord {
         list(&self.0["model_requests"])
     }
 
+    /// The spans, by their start.
+    pub fn spans(&self) -> &[Value] {
+        list(&self.0["spans"])
+    }
+
     /// The state afterwards.
     pub fn state(&self) -> &Value {
         &self.0["state"]

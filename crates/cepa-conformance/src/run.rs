@@ -139,7 +139,7 @@ impl Stage<'_> {
             "trace": entries.trace,
             "model_requests": entries.requests,
             "backend": entries.backend,
-            "spans": entries.spans,
+            "spans": self.world.spans.take(),
             "state": json_of(&*self.staffed.agent.state()?),
             "rebuilt_from_events": rebuilt.map(json_of),
             "middleware_tools": tools,

@@ -16,12 +16,14 @@ use crate::{
     log::Log,
     models::ScriptedModel,
     offloader::FakeOffloader,
+    spans::Spans,
     tools::ScriptedTool,
 };
 
 /// The scripted parts of a case. They outlive an agent: a reloaded one goes on with the same scripts.
 pub(crate) struct World {
     pub(crate) log: Log,
+    pub(crate) spans: Spans,
     models: BTreeMap<String, Arc<ScriptedModel>>,
     tools: Vec<Arc<ScriptedTool>>,
     offloader: Arc<FakeOffloader>,
@@ -44,7 +46,8 @@ impl World {
         });
         let grouped = |spec: &&ToolSpec| !case.tool_groups.iter().any(|group| names(group, &spec.name));
         let tools = case.tools.iter().filter(grouped).map(|spec| ScriptedTool::new(spec, &log)).collect();
-        Self { models: models.collect(), tools, offloader: FakeOffloader::new(&log), log }
+        let offloader = FakeOffloader::new(&log);
+        Self { models: models.collect(), tools, offloader, log, spans: Spans::default() }
     }
 
     /// The model of this label.

@@ -119,6 +119,11 @@ pub(crate) fn cut(text: &str, max_bytes: usize) -> String {
 }
 
 impl Full {
+    /// Whether content is captured as it is.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.redact.is_none()
+    }
+
     pub(crate) fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match &self.redact {
             Some(redact) => Cow::Owned(redact(text)),

@@ -156,7 +156,7 @@ impl TracingMiddleware {
         };
         let instruments = self.instruments();
         if let Some(usage) = usage {
-            instruments.usage(usage.input_tokens, usage.output_tokens, &attributes);
+            instruments.usage(usage.input_tokens, usage.output_tokens, &mut attributes);
         }
         if let Some(seconds) = first_chunk {
             instruments.first_chunk(seconds, &attributes);

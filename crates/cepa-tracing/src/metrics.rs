@@ -78,10 +78,11 @@ impl Instruments {
     }
 
     /// What a model call has cost.
-    pub(crate) fn usage(&self, input_tokens: u64, output_tokens: u64, attributes: &[KeyValue]) {
+    pub(crate) fn usage(&self, input_tokens: u64, output_tokens: u64, attributes: &mut Vec<KeyValue>) {
         for (kind, tokens) in [("input", input_tokens), ("output", output_tokens)] {
-            let attributes = [attributes, &[KeyValue::new("gen_ai.token.type", kind)]].concat();
-            self.tokens.record(tokens, &attributes);
+            attributes.push(KeyValue::new("gen_ai.token.type", kind));
+            self.tokens.record(tokens, attributes);
+            attributes.pop();
         }
     }
 }

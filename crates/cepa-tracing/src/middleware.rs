@@ -1,10 +1,13 @@
 //! The traces as a layer.
 
-use std::{fmt, sync::OnceLock};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use cepa_core::{
-    Acting, ActingInput, ChatResponse, Cx, Middleware, ModelCall, ModelRequest, Msg, Next, Reply, ReplyInput,
-    Result, ToolResponse, middleware,
+    Acting, ActingInput, BoxFuture, ChatResponse, Cx, HookSet, Middleware, MiddlewareKey, ModelCall,
+    ModelRequest, Msg, Next, Reply, ReplyInput, Result, ToolResponse,
 };
 use opentelemetry::metrics::Meter;
 use tracing::Level;
@@ -81,29 +84,51 @@ impl TracingMiddleware {
     }
 }
 
-// What is done when somebody listens has a future of its own: that of a hook is made for each call.
-#[middleware]
+// By hand rather than by `#[middleware]`: where nobody wants to know, the rest of the chain is all there is, as if no layer
+// stood here.
 impl Middleware for TracingMiddleware {
-    async fn on_reply(&self, cx: Cx<Reply>, input: ReplyInput, next: Next<Reply>) -> Result<Msg> {
-        if self.is_on() { Box::pin(self.reply(cx, input, next)).await } else { next.run(input).await }
+    fn hooks(&self) -> HookSet {
+        HookSet::REPLY | HookSet::MODEL_CALL | HookSet::ACTING
     }
 
-    async fn on_model_call(
-        &self,
+    fn key(&self) -> Option<MiddlewareKey> {
+        Some("TracingMiddleware".into())
+    }
+
+    fn on_reply(
+        self: Arc<Self>,
+        cx: Cx<Reply>,
+        input: ReplyInput,
+        next: Next<Reply>,
+    ) -> BoxFuture<'static, Result<Msg>> {
+        if !self.is_on() {
+            return Box::pin(next.run(input));
+        }
+        Box::pin(async move { self.reply(cx, input, next).await })
+    }
+
+    fn on_model_call(
+        self: Arc<Self>,
         cx: Cx<ModelCall>,
         request: ModelRequest,
         next: Next<ModelCall>,
-    ) -> Result<ChatResponse> {
-        if self.is_on() { Box::pin(self.chat(cx, request, next)).await } else { next.run(request).await }
+    ) -> BoxFuture<'static, Result<ChatResponse>> {
+        if !self.is_on() {
+            return Box::pin(next.run(request));
+        }
+        Box::pin(async move { self.chat(cx, request, next).await })
     }
 
-    async fn on_acting(
-        &self,
+    fn on_acting(
+        self: Arc<Self>,
         cx: Cx<Acting>,
         input: ActingInput,
         next: Next<Acting>,
-    ) -> Result<ToolResponse> {
-        if self.is_on() { Box::pin(self.tool(cx, input, next)).await } else { next.run(input).await }
+    ) -> BoxFuture<'static, Result<ToolResponse>> {
+        if !self.is_on() {
+            return Box::pin(next.run(input));
+        }
+        Box::pin(async move { self.tool(cx, input, next).await })
     }
 }
 

@@ -51,7 +51,8 @@ impl TracingMiddleware {
     }
 
     fn reply_span(&self, cx: &Cx<Reply>, input: &ReplyInput) -> Result<Span> {
-        let (session_id, reply_id) = (cx.state()?.session_id.to_string(), cx.reply_id()?.to_string());
+        let reply_id = cx.reply_id()?.to_string();
+        let session_id = cx.state()?.session_id.to_string();
         let (session_id, reply_id) = (session_id.as_str(), reply_id.as_str());
         let input_messages = match &input.inputs {
             Inputs::Messages(messages) => {

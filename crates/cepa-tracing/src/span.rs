@@ -103,7 +103,7 @@ pub(crate) fn tool_failure(
         _ => "unknown",
     };
     let description = match Writer::new(capture) {
-        Some(mut writer) if state == ToolResultState::Error => writer.text(text).into(),
+        Some(mut writer) if state == ToolResultState::Error => writer.text(text).into_owned().into(),
         _ => state.as_str().into(),
     };
     Some(Failure { error_type: error_type.into(), description })

@@ -21,9 +21,11 @@ struct Peer {
     script: &'static str,
     /// The works to run, and the file that each writes.
     works: &'static [(&'static str, &'static str)],
-    /// Our figure, and theirs: the file, the name, and what one of theirs is in our unit.
-    figures: &'static [(&'static str, &'static str, &'static str)],
+    figures: &'static [Counterpart],
 }
+
+/// Our figure, the file and the name of theirs, and the name under which the ratio is noted, if it is.
+type Counterpart = (&'static str, &'static str, &'static str, Option<&'static str>);
 
 const ONION: &[Peer] = &[
     Peer {
@@ -32,12 +34,12 @@ const ONION: &[Peer] = &[
         script: "agentscope_bench.py",
         works: &[("w1", "as_w1"), ("w2", "as_w2")],
         figures: &[
-            ("base_ns", "as_w1", "ns_per_event_base"),
-            ("run_ns", "as_w1", "ns_per_event_per_layer"),
-            ("tap_ns", "as_w1", "ns_per_event_per_layer"),
-            ("stream_ns", "as_w1", "ns_per_event_per_layer"),
-            ("round_us_0", "as_w2", "us_per_round_mw0_R50"),
-            ("round_us_6", "as_w2", "us_per_round_mw6_R50"),
+            ("base_ns", "as_w1", "ns_per_event_base", None),
+            ("run_ns", "as_w1", "ns_per_event_per_layer", None),
+            ("tap_ns", "as_w1", "ns_per_event_per_layer", None),
+            ("stream_ns", "as_w1", "ns_per_event_per_layer", None),
+            ("round_us_0", "as_w2", "us_per_round_mw0_R50", None),
+            ("round_us_6", "as_w2", "us_per_round_mw6_R50", None),
         ],
     },
     Peer {
@@ -46,10 +48,10 @@ const ONION: &[Peer] = &[
         script: "langchain_bench.py",
         works: &[("w1", "lc_w1"), ("w2", "lc_w2")],
         figures: &[
-            ("base_ns", "lc_w1", "stream_ns_per_event_base"),
-            ("call_ns", "lc_w1", "ns_per_call_per_layer"),
-            ("round_us_0", "lc_w2", "us_per_round_mw0_R50"),
-            ("round_us_6", "lc_w2", "us_per_round_mw6_R50"),
+            ("base_ns", "lc_w1", "stream_ns_per_event_base", None),
+            ("call_ns", "lc_w1", "ns_per_call_per_layer", None),
+            ("round_us_0", "lc_w2", "us_per_round_mw0_R50", None),
+            ("round_us_6", "lc_w2", "us_per_round_mw6_R50", None),
         ],
     },
 ];
@@ -60,11 +62,20 @@ const LOOP: &[Peer] = &[Peer {
     script: "agentscope_bench.py",
     works: &[("w4", "as_w4")],
     figures: &[
-        ("state_save_us", "as_w4", "dump_us"),
-        ("state_load_us", "as_w4", "load_us"),
+        ("state_save_us", "as_w4", "dump_us", Some("state_save_ratio")),
+        ("state_load_us", "as_w4", "load_us", Some("state_load_ratio")),
         // It has no way of saving what has changed alone.
-        ("state_resave_us", "as_w4", "dump_us"),
+        ("state_resave_us", "as_w4", "dump_us", Some("state_resave_ratio")),
     ],
+}];
+
+const TRACING: &[Peer] = &[Peer {
+    title: "AgentScope 2.0.11",
+    package: AGENTSCOPE,
+    script: "agentscope_bench.py",
+    works: &[("w6", "as_w6")],
+    // Both with the content of messages, and beside no layer at all.
+    figures: &[("overhead_us", "as_w6", "overhead_us/tool1+text20", Some("ratio_to_agentscope"))],
 }];
 
 /// Runs the scripts and prints what they need for each of our figures. Returns the ratios of times.
@@ -73,6 +84,7 @@ pub(super) fn compare(bench: &str, scripts: &Path, results: &Path, ours: &Figure
     let peers = match bench {
         "onion" => ONION,
         "loop" => LOOP,
+        "tracing" => TRACING,
         _ => return Err(format!("benchmark `{bench}` has no counterpart on other frameworks").into()),
     };
     let (scripts, results) = (scripts.canonicalize()?, absolute(results)?);
@@ -93,12 +105,12 @@ pub(super) fn compare(bench: &str, scripts: &Path, results: &Path, ours: &Figure
     Ok(ratios)
 }
 
-/// Prints how much more another framework needs, and notes it: `state_save_us` as `state_save_ratio`.
+/// Prints how much more another framework needs, and notes it.
 ///
 /// Their scripts report medians, so ours is one too.
 fn print_ratios(peer: &Peer, results: &Path, ours: &Figures, ratios: &mut Figures) -> Result {
     println!("\n{:<20} {:>10} {:>18} {:>9}", "figure", "Cepa", peer.title, "ratio");
-    for (name, file, theirs) in peer.figures {
+    for (name, file, theirs, noted) in peer.figures {
         let figures = read(&results.join(file).with_extension("json"))?;
         let (Some(own), Some(other)) = (number(ours, &format!("{name}_median")), number(&figures, theirs))
         else {
@@ -106,8 +118,8 @@ fn print_ratios(peer: &Peer, results: &Path, ours: &Figures, ratios: &mut Figure
         };
         let ratio = other / own;
         println!("{name:<20} {own:>10.2} {other:>18.1} {ratio:>8.1}x");
-        if let Some(what) = name.strip_suffix("_us") {
-            ratios.insert(format!("{what}_ratio"), ratio.into());
+        if let Some(noted) = noted {
+            ratios.insert((*noted).to_owned(), ratio.into());
         }
     }
     Ok(())

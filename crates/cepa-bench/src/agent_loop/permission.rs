@@ -21,7 +21,7 @@ pub(super) fn measure() -> Result<Vec<Figure>, Error> {
     let mut react = ReactConfig::default();
     react.max_iters = u32::try_from(10 * ROUNDS)?;
     let definition =
-        Agent::builder("a").model(Calls::new(ROUNDS)).tool(instant).react_config(react).define()?;
+        Agent::builder("a").model(Calls::new(ROUNDS, 1)).tool(instant).react_config(react).define()?;
     let with = rounds(&definition, "permission_us", RULES)?;
     let without = rounds(&definition, "permission_us", 0)?;
     let median = with.median.zip(without.median).map(|(with, without)| with - without);

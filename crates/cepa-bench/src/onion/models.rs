@@ -34,16 +34,17 @@ pub(crate) async fn instant(x: i64) -> String {
     "ok".to_owned()
 }
 
-/// Calls [`instant`] in so many rounds, then says a word; and once more from the beginning.
+/// Calls [`instant`] in so many rounds, then says so many words; and once more from the beginning.
 #[derive(Debug)]
 pub(crate) struct Calls {
     rounds: usize,
+    words: usize,
     asked: AtomicUsize,
 }
 
 impl Calls {
-    pub(crate) fn new(rounds: usize) -> Self {
-        Self { rounds, asked: AtomicUsize::new(0) }
+    pub(crate) fn new(rounds: usize, words: usize) -> Self {
+        Self { rounds, words, asked: AtomicUsize::new(0) }
     }
 }
 
@@ -59,12 +60,14 @@ impl ChatModel for Calls {
     fn call(&self, _request: ModelRequest, out: ModelOutlet) -> BoxFuture<'_, Result<ChatResponse>> {
         Box::pin(async move {
             let round = self.asked.fetch_add(1, Relaxed) % (self.rounds + 1);
-            let chunk = if round == self.rounds {
-                ChatChunk::text("done")
+            if round < self.rounds {
+                let arguments = format!(r#"{{"x": {round}}}"#);
+                out.emit(ChatChunk::tool_call(format!("c{round}"), "instant", arguments)).await;
             } else {
-                ChatChunk::tool_call(format!("c{round}"), "instant", format!(r#"{{"x": {round}}}"#))
-            };
-            out.emit(chunk).await;
+                for _ in 0..self.words {
+                    out.emit(ChatChunk::text("tok ")).await;
+                }
+            }
             Ok(ChatResponse::streamed())
         })
     }

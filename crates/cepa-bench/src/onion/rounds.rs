@@ -17,7 +17,7 @@ const TURNS: usize = 120;
 fn work(rounds: usize, layers: usize) -> Result<Work, Error> {
     let mut react = ReactConfig::default();
     react.max_iters = u32::try_from(10 * rounds)?;
-    let builder = Agent::builder("a").model(Calls::new(rounds)).tool(instant).react_config(react);
+    let builder = Agent::builder("a").model(Calls::new(rounds, 1)).tool(instant).react_config(react);
     Work::new(agent(builder, layers, || AllHooks)?)
 }
 

@@ -246,3 +246,44 @@ fn difference_is_one_short_line() {
     assert!(line.starts_with(r#"calls[0].events[2].delta: expected "hi", got "xxx"#), "{line}");
     assert!(line.ends_with('…') && line.len() < 300, "{line}");
 }
+
+fn spans(change: impl FnOnce(&mut Value)) -> Value {
+    let mut spans = json!([
+        {"name": "invoke_agent Friday", "trace": "trace1", "parent": null, "kind": "INTERNAL", "scope": "agentscope",
+         "status": "ERROR", "attributes": {"gen_ai.agent.name": "Friday"}, "exceptions": ["RuntimeError"]},
+        {"name": "chat m", "trace": "trace1", "parent": 0, "kind": "INTERNAL", "scope": "agentscope",
+         "status": "OK", "attributes": {"gen_ai.input.messages": {"json": [{"role": "user"}]}}, "exceptions": []},
+    ]);
+    change(&mut spans);
+    with(call(), "spans", spans)
+}
+
+#[test]
+fn spans_may_say_more_and_be_of_another_scope() {
+    let more = spans(|spans| {
+        spans[0]["scope"] = "cepa".into();
+        spans[0]["exceptions"] = json!(["layer"]);
+        spans[1]["attributes"]["gen_ai.request.seed"] = 7.into();
+    });
+    of(spans(|_| {}), more).unwrap();
+}
+
+#[test]
+fn spans_that_say_less_or_other_things_are_found() {
+    type Change = fn(&mut Value);
+    let changes: [(Change, &str); 7] = [
+        (|spans| spans[1]["name"] = "chat n".into(), "spans[1].name"),
+        (|spans| spans[1]["parent"] = Value::Null, "spans[1].parent"),
+        (|spans| spans[1]["status"] = "UNSET".into(), "spans[1].status"),
+        (|spans| spans[0]["attributes"] = json!({}), "spans[0].attributes.gen_ai.agent.name"),
+        (
+            |spans| spans[1]["attributes"]["gen_ai.input.messages"]["json"][0]["name"] = "x".into(),
+            "spans[1].attributes.gen_ai.input.messages.json[0].name",
+        ),
+        (|spans| spans[0]["exceptions"] = json!([]), "spans[0].exceptions"),
+        (|spans| _ = spans.as_array_mut().unwrap().pop(), "spans[1]"),
+    ];
+    for (change, expected) in changes {
+        assert_eq!(path(of(spans(|_| {}), spans(change))), format!("calls[0].{expected}"));
+    }
+}

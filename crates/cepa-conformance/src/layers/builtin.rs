@@ -3,6 +3,7 @@
 //! Another one is one function in a file of its own and one line in [`KINDS`].
 
 mod budget;
+mod tracing;
 
 use std::{future::ready, sync::Arc};
 
@@ -32,7 +33,7 @@ impl<M: Middleware> BuiltinLayer for Arc<M> {
 type Build = fn(&LayerSpec, &World) -> Result<Box<dyn BuiltinLayer>, RunError>;
 
 /// The kinds there are.
-const KINDS: &[(&str, Build)] = &[("budget", budget::build)];
+const KINDS: &[(&str, Build)] = &[("budget", budget::build), ("tracing", tracing::build)];
 
 /// The built-in layer of this kind.
 pub(super) fn build(kind: &str, spec: &LayerSpec, world: &World) -> Result<Box<dyn BuiltinLayer>, RunError> {

@@ -78,7 +78,7 @@ fn add(names: &mut HashMap<String, String>, letter: char, id: &Value) {
 }
 
 /// Made-up ids are UUIDs without dashes.
-fn is_made_up(id: &str) -> bool {
+pub(super) fn is_made_up(id: &str) -> bool {
     id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 

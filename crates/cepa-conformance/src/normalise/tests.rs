@@ -86,3 +86,34 @@ fn built_in_texts_become_tags_wherever_they_stand() {
     assert_eq!(calls[0]["events"][0]["delta"], "<<tool:interrupted>>");
     assert_eq!(calls[0]["final_messages"][0]["content"][0]["output"][0]["text"], "abcd<<truncated>>");
 }
+
+#[test]
+fn spans_are_masked_and_their_json_is_read() {
+    use cepa_core::texts;
+    let block = json!({"type": "text", "text": texts::TOOL_INTERRUPTED, "id": id(7), "created_at": "2026"});
+    let result = json!({"content": [block], "id": "t1"}).to_string();
+    let tools =
+        json!([{"name": "f", "description": "does it", "parameters": {"type": "object"}}]).to_string();
+    let calls = json!([{
+        "events": [{"type": "REPLY_START", "reply_id": id(1)}],
+        "spans": [{"attributes": {
+            "agentscope.agent.reply_id": id(1),
+            "gen_ai.agent.description": "An agent",
+            "gen_ai.response.id": id(2),
+            "gen_ai.tool.call.arguments": "{}",
+            "gen_ai.tool.call.result": result,
+            "gen_ai.tool.definitions": tools,
+        }}],
+    }]);
+    let block = json!({"type": "text", "text": "<<tool:interrupted>>", "id": "<id>", "created_at": "<time>"});
+    let tool = json!({"name": "f", "description": "<description>", "parameters": "<json schema>"});
+    let expected = json!({
+        "agentscope.agent.reply_id": "r1",
+        "gen_ai.agent.description": "<agent class description>",
+        "gen_ai.response.id": "<response id>",
+        "gen_ai.tool.call.arguments": "{}",
+        "gen_ai.tool.call.result": {"json": {"content": [block], "id": "t1"}},
+        "gen_ai.tool.definitions": {"json": [tool]},
+    });
+    assert_eq!(normalised(calls)[0]["spans"][0]["attributes"], expected);
+}

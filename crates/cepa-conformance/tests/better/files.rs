@@ -17,6 +17,7 @@ const TESTS: &[&str] = &[
     include_str!("short.rs"),
     include_str!("structured.rs"),
     include_str!("tools.rs"),
+    include_str!("tracing.rs"),
 ];
 
 #[test]

@@ -19,3 +19,4 @@ mod short;
 mod structured;
 mod support;
 mod tools;
+mod tracing;
