@@ -71,11 +71,9 @@ impl OtlpGuard {
     }
 
     fn stop(&mut self) -> Result<(), OtlpError> {
-        // Shutting down sends as well, but does not tell when that failed.
-        let result = self.run(
-            |traces| traces.force_flush().and(traces.shutdown()),
-            |metrics| metrics.force_flush().and(metrics.shutdown()),
-        );
+        // Shutting down sends as well; but of spans it does not tell when that failed.
+        let result =
+            self.run(|traces| traces.force_flush().and(traces.shutdown()), SdkMeterProvider::shutdown);
         (self.traces, self.metrics) = (None, None);
         result
     }

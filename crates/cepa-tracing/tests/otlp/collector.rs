@@ -1,4 +1,4 @@
-//! A collector that answers as the test wants it to.
+//! A collector that answers as the test wants it to. The test of `examples/tracing` uses it too.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -19,7 +19,15 @@ const SILENCE: u16 = 0;
 pub(crate) struct Collector {
     port: u16,
     status: AtomicU16,
-    requests: Mutex<Vec<(String, Vec<u8>)>>,
+    requests: Mutex<Vec<Request>>,
+}
+
+/// What was sent.
+struct Request {
+    path: String,
+    /// With the first line, in lower case.
+    head: String,
+    body: Vec<u8>,
 }
 
 impl Collector {
@@ -55,8 +63,14 @@ impl Collector {
     /// The bodies that were sent to a path, one after the other. Protobuf writes texts as they are.
     pub(crate) fn received(&self, path: &str) -> String {
         let requests = self.requests.lock().unwrap();
-        let bodies = requests.iter().filter(|(to, _)| to == path).flat_map(|(_, body)| body.clone());
-        String::from_utf8_lossy(&bodies.collect::<Vec<_>>()).into_owned()
+        let bodies = requests.iter().filter(|request| request.path == path).flat_map(|request| &request.body);
+        String::from_utf8_lossy(&bodies.copied().collect::<Vec<_>>()).into_owned()
+    }
+
+    /// The headers of the first request to a path, in lower case.
+    pub(crate) fn headers(&self, path: &str) -> Option<String> {
+        let requests = self.requests.lock().unwrap();
+        requests.iter().find(|request| request.path == path).map(|request| request.head.clone())
     }
 
     fn serve(&self, stream: TcpStream) {
@@ -77,22 +91,23 @@ impl Collector {
     }
 }
 
-/// Path and body; `None` at the end of the connection.
-fn read_request(reader: &mut BufReader<TcpStream>) -> Option<(String, Vec<u8>)> {
-    let mut line = String::new();
-    reader.read_line(&mut line).ok()?;
-    let path = line.split(' ').nth(1)?.to_owned();
-    let mut length = 0;
+/// `None` at the end of the connection.
+fn read_request(reader: &mut BufReader<TcpStream>) -> Option<Request> {
+    let (mut head, mut length) = (String::new(), 0);
     loop {
-        line.clear();
+        let mut line = String::new();
         reader.read_line(&mut line).ok()?;
-        match line.trim().to_ascii_lowercase().split_once(':') {
-            Some(("content-length", value)) => length = value.trim().parse().ok()?,
-            Some(_) => {}
-            None => break,
+        let line = line.trim_end();
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().ok()?;
         }
+        if line.is_empty() {
+            break;
+        }
+        head.extend([line, "\n"]);
     }
+    let path = head.split(' ').nth(1)?.to_owned();
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some((path, body))
+    Some(Request { path, head: head.to_ascii_lowercase(), body })
 }
