@@ -59,11 +59,8 @@ impl Oteltap {
         let (mut spans, mut metrics) = (Vec::new(), Vec::new());
         let mut sort = |line: String| {
             let value: Value = serde_json::from_str(&line).expect("a line of JSON");
-            if value["spanId"].is_string() {
-                spans.push(value)
-            } else {
-                metrics.push(value)
-            }
+            let kind = if value["spanId"].is_string() { &mut spans } else { &mut metrics };
+            kind.push(value);
             spans.len()
         };
         while let Ok(line) = self.lines.recv_timeout(PATIENCE) {

@@ -73,6 +73,8 @@ async fn what_is_left_is_sent_when_the_guard_is_dropped() {
     for text in ["code.file.path", "thread.id", "busy_ns"] {
         assert!(!spans.contains(text), "{text}");
     }
+    let headers = collector.headers("/v1/traces").unwrap();
+    assert!(headers.contains("content-type: application/x-protobuf\n"), "{headers}");
     assert!(collector.received("/v1/metrics").contains("gen_ai.client.operation.duration"));
     assert_eq!(log::lines(Level::WARN, &collector.url()), [""; 0]);
 }
