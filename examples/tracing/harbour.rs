@@ -38,7 +38,7 @@ fn large() -> ScriptedModel {
             .tool_call("sea_state", there)
             .usage(210, 34),
         thinks(60).tool_call("book_ferry", booking).usage(275, 22),
-        thinks(50).texts(["You are booked on the ", "12:40 ferry, ", "seat 14."]).usage(318, 15),
+        says(["You are booked on the ", "12:40 ferry, ", "seat 14."]).usage(318, 15),
         Answer::new().delay(Duration::from_millis(15)).fails(overloaded()),
         Answer::new().delay(Duration::from_millis(15)).fails(overloaded()),
     ])
@@ -46,11 +46,17 @@ fn large() -> ScriptedModel {
 }
 
 fn small() -> ScriptedModel {
-    let answer = thinks(30).texts(["Seat 14 is ", "at the window."]).usage(352, 9);
+    let answer = says(["Seat 14 is ", "at the window."]).usage(352, 9);
     ScriptedModel::new([answer]).named("script-small")
 }
 
 /// An answer that takes its time.
 fn thinks(milliseconds: u64) -> Answer {
     Answer::new().delay(Duration::from_millis(milliseconds))
+}
+
+/// A text, piece by piece.
+fn says(texts: impl IntoIterator<Item = &'static str>) -> Answer {
+    let pause = Duration::from_millis(25);
+    texts.into_iter().fold(thinks(30), |answer, text| answer.text(text).delay(pause))
 }

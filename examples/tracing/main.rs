@@ -2,7 +2,10 @@
 //! has agreed, and a model that is overloaded.
 //!
 //! ```text
-//! cargo run --example tracing --features tracing -- --otlp    # to the collector at http://localhost:4318
+//! cargo run --example tracing --features tracing                          # on the terminal, and as reply.html
+//! cargo run --example tracing --features tracing -- --otlp                # to the collector at http://localhost:4318
+//! cargo run --example tracing --features tracing -- --terminal            # on the terminal only
+//! cargo run --example tracing --features tracing -- --html /tmp/trip.html # as a page only
 //! ```
 //!
 //! The `OTEL_*` variables say where the collector is and how this program is called there. The model follows a script:

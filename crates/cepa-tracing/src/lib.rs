@@ -6,6 +6,8 @@
 mod capture;
 mod chat;
 mod content;
+#[cfg(feature = "html")]
+mod html;
 mod link;
 mod metrics;
 mod middleware;
@@ -13,9 +15,21 @@ pub mod names;
 #[cfg(feature = "otlp")]
 mod otlp;
 mod reply;
+#[cfg(any(feature = "html", feature = "otlp", feature = "terminal"))]
+mod setup;
 mod span;
+#[cfg(feature = "terminal")]
+mod terminal;
 mod tool;
+#[cfg(any(feature = "html", feature = "terminal"))]
+mod view;
 
+#[cfg(feature = "html")]
+pub use self::html::{Html, html};
 #[cfg(feature = "otlp")]
 pub use self::otlp::{Otlp, OtlpError, OtlpGuard, otlp};
+#[cfg(any(feature = "html", feature = "otlp", feature = "terminal"))]
+pub use self::setup::SetupError;
+#[cfg(feature = "terminal")]
+pub use self::terminal::{Terminal, terminal};
 pub use self::{capture::Capture, middleware::TracingMiddleware};

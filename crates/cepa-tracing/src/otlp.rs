@@ -25,6 +25,7 @@ use self::{
     settings::{Settings, Target},
 };
 pub use self::{error::OtlpError, guard::OtlpGuard};
+use crate::SetupError;
 
 /// Sends spans and metrics to an OpenTelemetry collector, over OTLP/HTTP with protobuf.
 ///
@@ -122,7 +123,7 @@ impl Otlp {
             .with_writer(io::stderr)
             .with_filter(filter_fn(is_told).with_max_level_hint(LevelFilter::WARN));
         let subscriber = Registry::default().with(layer).with(log);
-        tracing::subscriber::set_global_default(subscriber).map_err(|_| OtlpError::SubscriberInstalled)?;
+        tracing::subscriber::set_global_default(subscriber).map_err(|_| SetupError::AlreadySet)?;
         guard.set_global();
         Ok(guard)
     }

@@ -16,7 +16,8 @@ mod oteltap;
 mod spans;
 
 use std::{
-    env,
+    env, fs,
+    path::Path,
     process::{Command, Output},
 };
 
@@ -155,6 +156,20 @@ fn without_a_collector_the_program_does_its_work_and_says_once_what_is_lost() {
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert!(said.ends_with("Seat 14 is at the window.\n"), "{said}");
     assert_eq!(warned.matches("no OpenTelemetry collector answers at").count(), 1, "{warned}");
+}
+
+#[test]
+fn the_terminal_and_the_page_show_the_same_replies() {
+    let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("replies.html");
+    _ = fs::remove_file(&page);
+    let output = run(example(&["--terminal", "--html"]).arg(&page));
+    let (terminal, page) = (String::from_utf8(output.stderr).unwrap(), fs::read_to_string(&page).unwrap());
+    for line in TRACES.lines().filter(|line| line.starts_with(' ')) {
+        let name = line.trim().split(':').next().unwrap();
+        assert!(terminal.contains(name), "{name} in {terminal}");
+        assert!(page.contains(name), "{name} on the page");
+    }
+    assert_eq!(terminal.matches("invoke_agent Harbour clerk").count(), 3, "{terminal}");
 }
 
 #[test]

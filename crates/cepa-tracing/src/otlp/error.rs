@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::SetupError;
+
 /// Exporting cannot be set up, or has not got everything out. No message holds a header's value.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -29,10 +31,8 @@ pub enum OtlpError {
         reason: String,
     },
     /// There can be one subscriber in a program.
-    #[error(
-        "the program has a subscriber already: add the layer of `otlp().layer()` to it and leave `install()` out"
-    )]
-    SubscriberInstalled,
+    #[error(transparent)]
+    Subscriber(#[from] SetupError),
     /// The collector did not take the last of them.
     #[error("{what} did not reach the collector: {reason}")]
     NotSent {

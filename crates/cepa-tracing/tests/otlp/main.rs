@@ -160,14 +160,6 @@ async fn a_collector_over_tls_needs_no_more_than_its_url() {
 }
 
 #[test]
-fn a_second_subscriber_is_an_error_that_says_what_to_do() {
-    log::keep();
-    let error = otlp().endpoint(NOBODY).install().unwrap_err();
-    assert!(matches!(error, OtlpError::SubscriberInstalled));
-    assert!(error.to_string().contains("layer()"), "{error}");
-}
-
-#[test]
 fn wrong_settings_of_the_program_are_errors_that_name_them() {
     for (otlp, name) in [
         (otlp().endpoint("collector:4318"), ".endpoint(…)"),
