@@ -6,12 +6,26 @@
 mod capture;
 mod chat;
 mod content;
+#[cfg(feature = "html")]
+mod html;
 mod link;
 mod metrics;
 mod middleware;
 pub mod names;
 mod reply;
+#[cfg(any(feature = "html", feature = "otlp", feature = "terminal"))]
+mod setup;
 mod span;
+#[cfg(feature = "terminal")]
+mod terminal;
 mod tool;
+#[cfg(any(feature = "html", feature = "terminal"))]
+mod view;
 
+#[cfg(feature = "html")]
+pub use self::html::{Html, html};
+#[cfg(any(feature = "html", feature = "otlp", feature = "terminal"))]
+pub use self::setup::SetupError;
+#[cfg(feature = "terminal")]
+pub use self::terminal::{Terminal, terminal};
 pub use self::{capture::Capture, middleware::TracingMiddleware};
