@@ -24,7 +24,7 @@ cargo xtask COMMAND
   test-all [--only STEP]... [--list]   everything that must hold before a change goes in
   conformance PATH... [--area AREA]... recorded behaviour, replayed; further options go on to the runner
   bench NAME [--peers DIR]             a benchmark in a release build, and the same work on other frameworks
-  python                               a virtual environment with AgentScope, for the tests that exchange sessions
+  python                               virtual environments with AgentScope and a collector, for the tests
   publish [--execute]                  what `cargo publish` would do with the crates; uploads with --execute
   help                                 this text";
 

@@ -16,17 +16,20 @@ use crate::{
 /// The one that sessions are exchanged with.
 pub(crate) const AGENTSCOPE: &str = "agentscope==2.0.11";
 
-/// How tests are told the interpreter.
-pub(crate) const VARIABLE: &str = "CEPA_PYTHON";
+/// What tests need, each with the variable by which they are told of its interpreter. *oteltap* is a collector.
+pub(crate) const PACKAGES: [(&str, &str); 2] =
+    [(AGENTSCOPE, "CEPA_PYTHON"), ("oteltap==1.0.0", "CEPA_OTELTAP")];
 
 /// Where the environments lie.
 const CACHE: &str = "CEPA_TEST_CACHE";
 
-/// Makes AgentScope's environment where it is missing and prints how tests are told of it.
+/// Makes the environments where they are missing and prints how tests are told of them.
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
     arguments.end()?;
-    let python = Environment::of(AGENTSCOPE)?.ready()?;
-    println!("export {VARIABLE}={}", python.display());
+    for (package, variable) in PACKAGES {
+        let python = Environment::of(package)?.ready()?;
+        println!("export {variable}={}", python.display());
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -12,8 +12,10 @@ mod link;
 mod metrics;
 mod middleware;
 pub mod names;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod reply;
-#[cfg(any(feature = "html", feature = "otlp", feature = "terminal"))]
+#[cfg(any(feature = "html", feature = "terminal"))]
 mod setup;
 mod span;
 #[cfg(feature = "terminal")]
@@ -24,8 +26,10 @@ mod view;
 
 #[cfg(feature = "html")]
 pub use self::html::{Html, html};
-#[cfg(any(feature = "html", feature = "otlp", feature = "terminal"))]
+#[cfg(any(feature = "html", feature = "terminal"))]
 pub use self::setup::SetupError;
 #[cfg(feature = "terminal")]
 pub use self::terminal::{Terminal, terminal};
+#[cfg(feature = "otlp")]
+pub use self::otlp::{Otlp, OtlpError, OtlpGuard, otlp};
 pub use self::{capture::Capture, middleware::TracingMiddleware};

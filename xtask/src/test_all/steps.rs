@@ -5,7 +5,7 @@ use crate::{
     Workspace,
     command::{cargo, succeeds},
     conformance::RUNNER,
-    python::{AGENTSCOPE, Environment, VARIABLE},
+    python::{Environment, PACKAGES},
 };
 
 /// One step.
@@ -18,14 +18,22 @@ pub(super) struct Step {
 pub(super) const STEPS: &[Step] = &[
     Step { name: "fmt", about: "the code is formatted", plan: fmt },
     Step { name: "clippy", about: "no warning anywhere", plan: clippy },
-    Step { name: "python", about: "AgentScope is there, to exchange sessions with", plan: python },
+    Step {
+        name: "python",
+        about: "AgentScope and a collector are there, for the tests that need them",
+        plan: python,
+    },
+    Step {
+        name: "examples",
+        about: "the programs under `examples/` build, for the tests that run them",
+        plan: examples,
+    },
     Step {
         name: "tests",
         about: "unit and integration tests, by cargo-nextest where it is installed",
         plan: tests,
     },
     Step { name: "doctests", about: "the examples in the documentation run", plan: doctests },
-    Step { name: "examples", about: "the programs under `examples/` build", plan: examples },
     Step {
         name: "features",
         about: "each crate compiles with no, each and every feature",
@@ -56,13 +64,18 @@ fn clippy(workspace: &Workspace) -> Plan {
 }
 
 fn python(_: &Workspace) -> Plan {
-    let planned = Environment::of(AGENTSCOPE).and_then(|environment| {
-        Ok(match environment.missing()? {
-            None => Plan::Run { commands: Vec::new(), note: " (installed before)".to_owned() },
-            Some(install) => Plan::run([install, environment.import()]),
-        })
-    });
-    planned.unwrap_or_else(|reason| Plan::Skip(reason.to_string()))
+    let mut commands = Vec::new();
+    for (package, _) in PACKAGES {
+        match Environment::of(package)
+            .and_then(|environment| Ok((environment.missing()?, environment.import())))
+        {
+            Ok((None, _)) => {}
+            Ok((Some(install), import)) => commands.extend([install, import]),
+            Err(reason) => return Plan::Skip(format!("{package}: {reason}")),
+        }
+    }
+    let note = if commands.is_empty() { " (installed before)" } else { "" };
+    Plan::Run { commands, note: note.to_owned() }
 }
 
 fn tests(workspace: &Workspace) -> Plan {
@@ -72,11 +85,13 @@ fn tests(workspace: &Workspace) -> Plan {
         None => (["nextest", "run", "--status-level=fail"].as_slice(), " (cargo nextest)".to_owned()),
     };
     let mut tests = cargo(&workspace.root, &[tool, &everything].concat());
-    if std::env::var_os(VARIABLE).is_none()
-        && let Ok(environment) = Environment::of(AGENTSCOPE)
-        && succeeds(environment.import())
-    {
-        tests.env(VARIABLE, environment.python());
+    for (package, variable) in PACKAGES {
+        if std::env::var_os(variable).is_none()
+            && let Ok(environment) = Environment::of(package)
+            && succeeds(environment.import())
+        {
+            tests.env(variable, environment.python());
+        }
     }
     Plan::Run { commands: vec![tests], note }
 }

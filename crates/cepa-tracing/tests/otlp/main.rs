@@ -1,0 +1,180 @@
+//! Export to collectors of all kinds: one that takes everything, one that says no, one that hangs, and none.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod collector;
+mod log;
+
+use std::time::{Duration, Instant};
+
+use cepa_core::{
+    Agent,
+    serde_json::json,
+    testing::{Answer, ScriptedModel, ScriptedTool},
+};
+use cepa_tracing::{OtlpError, OtlpGuard, TracingMiddleware, otlp};
+use tracing::{Level, instrument::WithSubscriber as _};
+use tracing_subscriber::{layer::SubscriberExt as _, registry};
+
+use crate::collector::{Collector, NOBODY};
+
+/// The most replies of a test.
+const REPLIES: usize = 5;
+
+/// An agent whose tool logs two lines, traced to a collector.
+struct Traced {
+    agent: Agent,
+    dispatch: tracing::Dispatch,
+    guard: OtlpGuard,
+}
+
+impl Traced {
+    fn new(url: &str, flush_timeout: Duration) -> Self {
+        log::keep();
+        let (layer, guard) = otlp()
+            .endpoint(url)
+            .service_name("kitchen")
+            .attribute("service.version", "1.2")
+            .flush_timeout(flush_timeout)
+            .layer()
+            .unwrap();
+        let reply = || [Answer::new().tool_call("stir", json!({})), Answer::new().text("Soup.")];
+        let model = ScriptedModel::new((0..REPLIES).flat_map(|_| reply()));
+        let stir = ScriptedTool::answering("stir", |_| {
+            tracing::warn!("the soup boils over");
+            tracing::info!("the soup is hot");
+            "stirred"
+        });
+        let agent = Agent::builder("Cook")
+            .model(model)
+            .tool(stir)
+            .middleware(TracingMiddleware::new().meter(guard.meter()))
+            .build()
+            .unwrap();
+        Self { agent, dispatch: registry().with(layer).into(), guard }
+    }
+
+    async fn reply(&mut self) -> String {
+        let reply = async { self.agent.reply("What is there to eat?").await };
+        reply.with_subscriber(self.dispatch.clone()).await.unwrap().text().unwrap()
+    }
+}
+
+// On a runtime of one thread, which waits while the guard sends: nothing may need it.
+#[tokio::test]
+async fn what_is_left_is_sent_when_the_guard_is_dropped() {
+    let collector = Collector::answering(200);
+    let mut traced = Traced::new(&collector.url(), Duration::from_secs(5));
+    assert_eq!(traced.reply().await, "Soup.");
+    drop(traced.guard);
+    let spans = collector.received("/v1/traces");
+    for text in ["invoke_agent Cook", "chat scripted", "execute_tool stir", "kitchen", "service.version"] {
+        assert!(spans.contains(text), "{text}");
+    }
+    for text in ["code.file.path", "thread.id", "busy_ns"] {
+        assert!(!spans.contains(text), "{text}");
+    }
+    let headers = collector.headers("/v1/traces").unwrap();
+    assert!(headers.contains("content-type: application/x-protobuf\n"), "{headers}");
+    assert!(collector.received("/v1/metrics").contains("gen_ai.client.operation.duration"));
+    assert_eq!(log::lines(Level::WARN, &collector.url()), [""; 0]);
+}
+
+#[tokio::test]
+async fn warnings_in_a_span_are_sent_and_its_log_is_not() {
+    let collector = Collector::answering(200);
+    let mut traced = Traced::new(&collector.url(), Duration::from_secs(5));
+    traced.reply().await;
+    traced.guard.shutdown().unwrap();
+    let spans = collector.received("/v1/traces");
+    assert!(spans.contains("the soup boils over"));
+    assert!(!spans.contains("the soup is hot"));
+}
+
+#[tokio::test]
+async fn without_a_collector_the_agent_runs_on_and_there_is_one_warning() {
+    let mut traced = Traced::new(NOBODY, Duration::from_secs(5));
+    for _ in 0..2 {
+        assert_eq!(traced.reply().await, "Soup.");
+        let error = traced.guard.flush().unwrap_err();
+        assert!(matches!(error, OtlpError::NotSent { what: "spans", .. }), "{error:?}");
+        assert!(error.to_string().contains(&format!("no answer from {NOBODY}: ")), "{error}");
+    }
+    drop(traced.guard);
+    let warnings = log::lines(Level::WARN, NOBODY);
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].starts_with("no OpenTelemetry collector answers at "), "{warnings:?}");
+}
+
+#[tokio::test]
+async fn a_collector_that_hangs_holds_up_the_end_for_the_flush_timeout_only() {
+    let collector = Collector::hanging();
+    let mut traced = Traced::new(&collector.url(), Duration::from_millis(100));
+    assert_eq!(traced.reply().await, "Soup.");
+    let start = Instant::now();
+    let error = traced.guard.flush().unwrap_err();
+    assert_eq!(error.to_string(), "spans did not reach the collector within 100ms");
+    assert_eq!(traced.reply().await, "Soup.");
+    drop(traced.guard);
+    // A request would take 10 s until it is given up.
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn a_refusal_is_told_once_for_each_kind_of_data_and_so_is_its_end() {
+    let collector = Collector::answering(500);
+    let mut traced = Traced::new(&collector.url(), Duration::from_secs(5));
+    let mut flush = async || {
+        assert_eq!(traced.reply().await, "Soup.");
+        traced.guard.flush()
+    };
+    let told = |level| log::lines(level, &collector.url()).len();
+
+    for _ in 0..2 {
+        let error = flush().await.unwrap_err().to_string();
+        assert!(error.ends_with("/v1/traces answers 500 Internal Server Error"), "{error}");
+    }
+    assert_eq!((told(Level::WARN), told(Level::INFO)), (2, 0));
+
+    collector.answer(200);
+    for _ in 0..2 {
+        flush().await.unwrap();
+    }
+    assert_eq!((told(Level::WARN), told(Level::INFO)), (2, 2));
+
+    collector.answer(500);
+    flush().await.unwrap_err();
+    assert_eq!((told(Level::WARN), told(Level::INFO)), (4, 2));
+}
+
+#[cfg(any(feature = "rustls", feature = "native-tls"))]
+#[tokio::test]
+async fn a_collector_over_tls_needs_no_more_than_its_url() {
+    // Nobody speaks TLS there: what is said of it comes from the handshake, so there was one.
+    let collector = Collector::answering(200);
+    let url = collector.url().replace("http:", "https:");
+    let mut traced = Traced::new(&url, Duration::from_secs(5));
+    traced.reply().await;
+    let error = traced.guard.flush().unwrap_err().to_string();
+    assert!(error.contains(&url), "{error}");
+    assert!(!error.contains("scheme"), "{error}");
+}
+
+#[test]
+fn a_second_subscriber_is_an_error_that_says_what_to_do() {
+    log::keep();
+    let error = otlp().endpoint(NOBODY).install().unwrap_err();
+    assert!(matches!(error, OtlpError::SubscriberInstalled));
+    assert!(error.to_string().contains("layer()"), "{error}");
+}
+
+#[test]
+fn wrong_settings_of_the_program_are_errors_that_name_them() {
+    for (otlp, name) in [
+        (otlp().endpoint("collector:4318"), ".endpoint(…)"),
+        (otlp().filter("my_crate=loud"), ".filter(…)"),
+        (otlp().flush_timeout(Duration::ZERO), ".flush_timeout(…)"),
+    ] {
+        let error = otlp.layer::<tracing_subscriber::Registry>().map(drop).unwrap_err();
+        assert!(matches!(&error, OtlpError::Setting { name: of, .. } if of == name), "{error}");
+    }
+}
