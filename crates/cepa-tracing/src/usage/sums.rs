@@ -169,13 +169,13 @@ impl SessionUsage {
 
     /// Adds a call. Returns whether its cost is not known.
     pub(super) fn add(&mut self, reply_id: &Id, mut call: Call<'_>) -> bool {
-        // Another currency than before: prices were changed while the session was stored.
-        let other_currency = self.sums.currency.as_deref().is_some_and(|known| call.currency != Some(known));
-        if other_currency {
+        let known = self.sums.currency.as_deref();
+        if known.is_some() && known != call.currency {
+            // Prices were changed, or left out, while the session was stored.
             call.usage.cost = None;
         }
         let has_tokens = call.usage.calls > call.usage.unreported_calls;
-        let unpriced = has_tokens && call.currency.is_some() && call.usage.cost.is_none();
+        let unpriced = has_tokens && call.usage.cost.is_none() && known.or(call.currency).is_some();
         self.sums.add(&call, unpriced);
         self.reply(reply_id).sums.add(&call, unpriced);
         unpriced
@@ -213,14 +213,17 @@ mod tests {
     }
 
     #[test]
-    fn another_currency_is_not_added_to_the_first() {
+    fn what_has_no_cost_in_the_first_currency_is_named_and_not_added() {
         let mut session = SessionUsage::default();
         assert!(!session.add(&"r".into(), call("m", costs(5), "USD")));
         assert!(session.add(&"r".into(), call("n", costs(7), "EUR")));
         assert_eq!(session.sums.currency.as_deref(), Some("USD"));
         assert_eq!(session.sums.total.cost, Some(Cost::of_parts(5)));
-        assert_eq!(session.sums.total.calls, 2);
-        assert_eq!(session.sums.unpriced, BTreeSet::from(["n".to_owned()]));
+        let without = ModelUsage::of_call(Some(&Usage::new(1, 1)), false);
+        let without = Call { model: "o", purpose: "chat", usage: without, currency: None };
+        assert!(session.add(&"r".into(), without));
+        assert_eq!(session.sums.total.calls, 3);
+        assert_eq!(session.sums.unpriced, ["n", "o"].map(str::to_owned).into());
     }
 
     fn sum<'a>(parts: impl IntoIterator<Item = &'a ModelUsage>) -> ModelUsage {
