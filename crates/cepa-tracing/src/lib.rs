@@ -1,11 +1,13 @@
 //! Traces, metrics, timing and usage of Cepa agents.
 //!
-//! [`TracingMiddleware`] makes spans and metrics by the OpenTelemetry GenAI semantic conventions.
+//! [`TracingMiddleware`] makes spans and metrics by the OpenTelemetry GenAI semantic conventions. [`TimingMiddleware`] tells
+//! how long hooks and tools took, [`UsageMiddleware`] what tokens were used and what they cost.
 #![forbid(unsafe_code)]
 
 mod capture;
 mod chat;
 mod content;
+mod end;
 #[cfg(feature = "html")]
 mod html;
 mod link;
@@ -20,7 +22,9 @@ mod setup;
 mod span;
 #[cfg(feature = "terminal")]
 mod terminal;
+mod timing;
 mod tool;
+mod usage;
 #[cfg(any(feature = "html", feature = "terminal"))]
 mod view;
 
@@ -32,4 +36,12 @@ pub use self::otlp::{Otlp, OtlpError, OtlpGuard, otlp};
 pub use self::setup::SetupError;
 #[cfg(feature = "terminal")]
 pub use self::terminal::{Terminal, terminal};
-pub use self::{capture::Capture, middleware::TracingMiddleware};
+pub use self::{
+    capture::Capture,
+    middleware::TracingMiddleware,
+    timing::{Timing, TimingMiddleware, Timings},
+    usage::{
+        Cost, CostError, ModelUsage, Price, PriceError, Prices, PricesBuilder, ReplyUsage, SessionUsage,
+        UsageMiddleware, UsageSums,
+    },
+};
