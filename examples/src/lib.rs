@@ -10,4 +10,8 @@ mod documentation {
 
     #[doc = include_str!("../../docs/writing-middleware.md")]
     struct WritingMiddleware;
+
+    #[cfg(feature = "tracing")]
+    #[doc = include_str!("../../docs/tracing.md")]
+    struct Tracing;
 }

@@ -6,7 +6,7 @@ use cepa::{
     ErrorType, ModelError,
     prelude::*,
     testing::{Answer, ScriptedModel},
-    tracing::{Capture, TracingMiddleware},
+    tracing::{Capture, Price, Prices, TimingMiddleware, TracingMiddleware, UsageMiddleware},
 };
 use serde_json::json;
 
@@ -14,6 +14,9 @@ use crate::ferry::{book_ferry, sea_state, timetable};
 
 /// The part that all agents of a program share. What belongs to one session is in its state.
 pub(crate) fn clerk() -> Result<AgentDefinition, Box<dyn std::error::Error>> {
+    let prices = Prices::builder("USD")
+        .model("script-large", Price::new(2.0, 8.0))
+        .model("script-small", Price::new(0.4, 1.6));
     let definition = Agent::builder("Harbour clerk")
         .system_prompt("You book ferries. Look at the timetable and at the sea first.")
         .model(large())
@@ -23,6 +26,8 @@ pub(crate) fn clerk() -> Result<AgentDefinition, Box<dyn std::error::Error>> {
         .tool(sea_state)
         .tool(book_ferry)
         .middleware(TracingMiddleware::new().capture(Capture::full()))
+        .middleware(TimingMiddleware::new())
+        .middleware(UsageMiddleware::new().prices(prices.build()?))
         .define()?;
     Ok(definition)
 }

@@ -1,7 +1,7 @@
 //! What happens: a question, a pause, the answer of a person, and another question. Each comes as a request to a server
 //! would, in a span of the program's own.
 
-use cepa::{ConfirmResult, Inputs, UserConfirmResultEvent, prelude::*};
+use cepa::{ConfirmResult, Inputs, UserConfirmResultEvent, prelude::*, tracing::UsageMiddleware};
 use tracing::{Instrument as _, info_span};
 
 use crate::{Outcome, harbour};
@@ -22,7 +22,16 @@ pub(crate) async fn book() -> Outcome {
     }
     let yes = waiting.confirmations.into_iter().map(ConfirmResult::confirm);
     request("/confirm", &mut agent, UserConfirmResultEvent::new(waiting.reply_id, yes)).await?;
-    request("/ask", &mut agent, "Is that a window seat?").await
+    request("/ask", &mut agent, "Is that a window seat?").await?;
+
+    let used = UsageMiddleware::of(&*agent.state()?)?.sums.total;
+    println!(
+        "{} model calls, {} failed, {} USD",
+        used.calls,
+        used.failed_calls,
+        used.cost.unwrap_or_default()
+    );
+    Ok(())
 }
 
 async fn request(path: &'static str, agent: &mut Agent, inputs: impl Into<Inputs>) -> Outcome {

@@ -154,7 +154,7 @@ fn without_a_collector_the_program_does_its_work_and_says_once_what_is_lost() {
     let output = example(&["--otlp"]).env("OTEL_EXPORTER_OTLP_ENDPOINT", NOBODY).output().unwrap();
     let (said, warned) =
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-    assert!(said.ends_with("Seat 14 is at the window.\n"), "{said}");
+    assert!(said.contains("Seat 14 is at the window.\n"), "{said}");
     assert_eq!(warned.matches("no OpenTelemetry collector answers at").count(), 1, "{warned}");
 }
 
