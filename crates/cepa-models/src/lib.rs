@@ -18,10 +18,15 @@ mod endpoint;
 mod extractive;
 #[cfg(feature = "openai")]
 mod openai;
+mod tts;
 
 pub use embedding::{EmbeddingModel, Embeddings};
 #[cfg(feature = "extractive")]
 pub use extractive::ExtractiveModel;
+pub use tts::{
+    AudioChunk, TtsAudio, TtsAudioChunks, TtsModel, TtsSession, TtsText, TtsTextSender, synthesize,
+    tts_audio, tts_text,
+};
 #[cfg(feature = "openai")]
 pub use {
     config_error::ConfigError,
