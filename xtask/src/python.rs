@@ -16,9 +16,13 @@ use crate::{
 /// The one that sessions are exchanged with.
 pub(crate) const AGENTSCOPE: &str = "agentscope==2.0.11";
 
-/// What tests need, each with the variable by which they are told of its interpreter. *oteltap* is a collector.
-pub(crate) const PACKAGES: [(&str, &str); 2] =
-    [(AGENTSCOPE, "CEPA_PYTHON"), ("oteltap==1.0.0", "CEPA_OTELTAP")];
+/// What tests need, each with the variable by which they are told of its interpreter. *oteltap* is a collector,
+/// *pocketsphinx* recognises speech.
+pub(crate) const PACKAGES: [(&str, &str); 3] = [
+    (AGENTSCOPE, "CEPA_PYTHON"),
+    ("oteltap==1.0.0", "CEPA_OTELTAP"),
+    ("pocketsphinx==5.1.1", "CEPA_POCKETSPHINX"),
+];
 
 /// Where the environments lie.
 const CACHE: &str = "CEPA_TEST_CACHE";

@@ -8,7 +8,7 @@ mod waiting;
 
 pub use self::heap::measure_heap;
 use crate::{
-    Error, Figure, Report,
+    Error, Figure, Goal, Report,
     clock::cpu_ns,
     samples::{By, Samples},
 };
@@ -42,6 +42,7 @@ fn timed<T, R>(
         result?;
         samples.add(ns / unit);
     }
+    let goal = goal.map(Goal::AtMost);
     Ok(Figure { name, goal, best: samples.by(By::Minimum), median: Some(samples.by(By::Median)) })
 }
 

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::{Error, Figure};
+use crate::{Error, Figure, Goal};
 
 const COUNTER: &str = "cepa-bench-allocs";
 
@@ -25,6 +25,6 @@ impl Counts {
     /// A figure of this name.
     pub(crate) fn figure(&self, name: &'static str, goal: f64) -> Result<Figure, Error> {
         let best = self.0[name].as_f64().ok_or_else(|| format!("{COUNTER} told no `{name}`"))?;
-        Ok(Figure { name, goal: Some(goal), best, median: None })
+        Ok(Figure { name, goal: Some(Goal::AtMost(goal)), best, median: None })
     }
 }

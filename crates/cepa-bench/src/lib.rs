@@ -10,9 +10,10 @@ mod counter;
 pub mod onion;
 mod report;
 mod samples;
+pub mod speech;
 pub mod traces;
 
-pub use self::report::{Figure, Report};
+pub use self::report::{Figure, Goal, Report};
 
 /// What ends a benchmark early.
 pub type Error = Box<dyn std::error::Error>;

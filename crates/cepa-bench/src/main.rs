@@ -6,9 +6,9 @@ use std::{
     process::ExitCode,
 };
 
-use cepa_bench::{Error, Report, agent_loop, onion, traces};
+use cepa_bench::{Error, Report, agent_loop, onion, speech, traces};
 
-const USAGE: &str = "usage: cepa-bench onion|loop|tracing [--out FOLDER]";
+const USAGE: &str = "usage: cepa-bench onion|loop|tracing|tts [--out FOLDER]";
 
 fn main() -> ExitCode {
     match run() {
@@ -33,6 +33,7 @@ fn run() -> Result<(), Error> {
         "onion" => onion::run()?,
         "loop" => agent_loop::run()?,
         "tracing" => traces::run()?,
+        "tts" => speech::run()?,
         _ => return Err(format!("there is no benchmark `{name}`\n{USAGE}").into()),
     };
     write!(io::stdout(), "{report}")?;

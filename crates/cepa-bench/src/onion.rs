@@ -17,7 +17,7 @@ pub(crate) use self::{
     models::{Calls, Deltas, instant},
 };
 use crate::{
-    Error, Figure, Report,
+    Error, Figure, Goal, Report,
     clock::cpu_ns,
     samples::{By, Samples},
 };
@@ -103,5 +103,6 @@ pub(crate) fn by_turns(works: &[Work], turns: usize, replies: usize) -> Result<V
 
 /// A figure that is made of samples in either way.
 pub(crate) fn figure(name: &'static str, goal: Option<f64>, made: impl Fn(By) -> f64) -> Figure {
+    let goal = goal.map(Goal::AtMost);
     Figure { name, goal, best: made(By::Minimum), median: Some(made(By::Median)) }
 }

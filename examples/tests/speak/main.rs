@@ -1,0 +1,80 @@
+//! What is said is heard: the example's file, and the words of a reply.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail the test")]
+
+mod listening;
+
+use std::{path::Path, process::Command};
+
+use cepa::{
+    prelude::*,
+    testing::ScriptedModel,
+    tts::{RecordSpeech, TtsMiddleware},
+    models::EspeakTts,
+};
+
+use crate::listening::{is_installed, listen, recognise};
+
+#[test]
+fn the_example_writes_an_audible_file() {
+    if !is_installed("espeak-ng") || !is_installed("sox") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("reply.wav");
+    let run = Command::new(example("speak"))
+        .args(["--out".as_ref(), out.as_os_str()])
+        // Nothing but the model in process and the voice of the machine.
+        .env_remove("OPENAI_API_KEY")
+        .env("OLLAMA_HOST", "127.0.0.1:9")
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let text = String::from_utf8(run.stdout).unwrap();
+    let said = text.split("\n\n").nth(1).unwrap();
+    let heard = listen(&out);
+    // People and espeak speak ten to twenty-five characters a second; marks are not spoken.
+    let characters = said.chars().filter(|char| char.is_alphanumeric()).count() as f64;
+    assert!((characters / 30.0..characters / 5.0).contains(&heard.seconds), "{heard:?} of {said:?}");
+    assert!(heard.loudness > 0.01, "{heard:?}");
+    assert!(text.contains(&format!("holds {:.1} s of speech", heard.seconds)), "{text}");
+}
+
+#[test]
+fn without_the_voice_the_example_names_the_package() {
+    let run = Command::new(example("speak")).env("PATH", "/nowhere").output().unwrap();
+    assert!(!run.status.success());
+    let error = String::from_utf8(run.stderr).unwrap();
+    assert!(error.contains("espeak-ng"), "{error}");
+}
+
+#[tokio::test]
+async fn the_words_come_back() {
+    if !is_installed("espeak-ng") || !is_installed("sox") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("reply.wav");
+    let model = ScriptedModel::new(["The elephant took the **umbrella** to the hospital."]);
+    let mut agent = Agent::builder("Narrator")
+        .model(model)
+        .middleware(RecordSpeech::to(&out))
+        .middleware(TtsMiddleware::new(EspeakTts::new().unwrap()))
+        .build()
+        .unwrap();
+    agent.reply("What happened?").await.unwrap();
+    // The recogniser knows these words and no others, most of which were not said.
+    let known = ["elephant", "umbrella", "hospital", "telephone", "chocolate", "mountain", "kitchen", "garden"];
+    if let Some(heard) = recognise(&out, &known) {
+        assert_eq!(heard, ["elephant", "umbrella", "hospital"]);
+    }
+}
+
+/// The built program, which stands beside the tests'.
+fn example(name: &str) -> std::path::PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let target = test.parent().and_then(Path::parent).unwrap();
+    let program = target.join("examples").join(name);
+    assert!(program.is_file(), "build it first: cargo build --examples");
+    program
+}
