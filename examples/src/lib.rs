@@ -11,6 +11,9 @@ mod documentation {
     #[doc = include_str!("../../docs/writing-middleware.md")]
     struct WritingMiddleware;
 
+    #[doc = include_str!("../../docs/speech.md")]
+    struct Speech;
+
     #[cfg(feature = "tracing")]
     #[doc = include_str!("../../docs/tracing.md")]
     struct Tracing;
