@@ -18,3 +18,4 @@ mod garbage;
 mod real_server;
 mod secrets;
 mod server;
+mod speech;
