@@ -7,6 +7,8 @@ mod patience;
 mod retry;
 mod secrets;
 mod settings;
+#[cfg(feature = "realtime")]
+mod websocket;
 
 use std::{error::Error as _, fmt};
 
@@ -25,6 +27,8 @@ pub(crate) use self::{
     settings::{SPEECH_IDLE, Settings, connection_setters},
 };
 use self::{patience::Impatient, secrets::Secrets};
+#[cfg(feature = "realtime")]
+pub(crate) use self::{settings::Service, websocket::Socket};
 
 /// A server, ready to be asked.
 pub(crate) struct Endpoint {
