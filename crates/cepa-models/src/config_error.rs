@@ -8,10 +8,12 @@ pub enum ConfigError {
     #[error("the model's name is empty: give the name that the server knows it by, such as `gpt-4o-mini`")]
     NoName,
     /// No key for a server that needs one.
-    #[error("no API key for {host}: call `.api_key(…)`, or set OPENAI_API_KEY and call `.or_env()`")]
+    #[error("no API key for {host}: call `.api_key(…)`, or set {variable} and call `.or_env()`")]
     NoKey {
         /// The server.
         host: String,
+        /// The environment's variable that may hold the key.
+        variable: &'static str,
     },
     /// The key cannot be sent.
     #[error(
@@ -19,12 +21,14 @@ pub enum ConfigError {
     )]
     BadKey,
     /// The base URL is none.
-    #[error("`{url}` cannot be the base URL: {reason}; it looks like `https://api.openai.com/v1`")]
+    #[error("`{url}` cannot be the base URL: {reason}; it looks like `{example}`")]
     BadBaseUrl {
         /// The URL, without a password where it held one.
         url: String,
         /// What is wrong with it.
         reason: String,
+        /// One that works.
+        example: &'static str,
     },
     /// A header cannot be sent.
     #[error(
@@ -41,6 +45,27 @@ pub enum ConfigError {
         setting: &'static str,
         /// What its range is.
         reason: &'static str,
+    },
+    /// A program that the model runs cannot be run.
+    #[error(
+        "`{program}` cannot be run: {reason}; on Debian and Ubuntu `apt-get install {package}` installs it, \
+         and `.program(…)` says where it is if it is elsewhere"
+    )]
+    NoProgram {
+        /// The program.
+        program: String,
+        /// The Debian package that it is in.
+        package: &'static str,
+        /// What the system said.
+        reason: String,
+    },
+    /// The program does not have the voice.
+    #[error("the voice `{voice}` cannot be used: {reason}; `espeak-ng --voices` lists those there are")]
+    BadVoice {
+        /// The voice.
+        voice: String,
+        /// What the program said.
+        reason: String,
     },
     /// The HTTP client could not be set up.
     #[error("the HTTP client cannot be set up: {reason}")]

@@ -7,21 +7,28 @@ mod patience;
 mod retry;
 mod secrets;
 mod settings;
+#[cfg(feature = "realtime")]
+mod websocket;
 
 use std::{error::Error as _, fmt};
 
 use bytes::Bytes;
 use cepa_core::{ErrorType, ModelError};
-use reqwest::{Client, Response, Url, header::HeaderMap};
+use reqwest::{
+    Client, RequestBuilder, Response, StatusCode, Url,
+    header::{CONTENT_TYPE, HeaderMap},
+};
 
 pub(crate) use self::{
     events::EventDecoder,
     failure::ServerError,
     patience::Patience,
     retry::Retries,
-    settings::{Settings, connection_setters},
+    settings::{SPEECH_IDLE, Settings, connection_setters},
 };
 use self::{patience::Impatient, secrets::Secrets};
+#[cfg(feature = "realtime")]
+pub(crate) use self::{settings::Service, websocket::Socket};
 
 /// A server, ready to be asked.
 pub(crate) struct Endpoint {
@@ -65,14 +72,25 @@ impl Endpoint {
 
     /// Sends a JSON body. A status other than success is an error that says what the server said.
     pub(crate) async fn post(&self, body: Bytes, patience: &mut Patience) -> Result<Response, ModelError> {
+        let request = self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json").body(body);
+        self.send(request, StatusCode::is_success, patience).await
+    }
+
+    /// Sends a request. A status other than the one hoped for is an error that says what the server said.
+    async fn send(
+        &self,
+        request: RequestBuilder,
+        is_good: impl FnOnce(&StatusCode) -> bool,
+        patience: &mut Patience,
+    ) -> Result<Response, ModelError> {
         patience.restore();
-        let request = self.client.post(self.url.clone()).headers(self.headers.clone()).body(body);
+        let request = request.headers(self.headers.clone());
         let response = match patience.wait(request.send()).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(self.unreachable(error)),
             Err(impatient) => return Err(self.impatient(impatient)),
         };
-        if response.status().is_success() {
+        if is_good(&response.status()) {
             return Ok(response);
         }
         Err(self.refused(response, patience).await)

@@ -4,31 +4,44 @@
 //! |---|---|---|
 //! | `OpenAiChat` | `openai` (default) | chat over any OpenAI-compatible API: OpenAI, DashScope, DeepSeek, Moonshot, vLLM, Ollama, llama.cpp, … |
 //! | `OpenAiEmbedding` | `openai` (default) | embeddings over the same API |
+//! | `OpenAiTts` | `openai` (default) | speech over the same API, one sentence after the other |
+//! | `DashScopeRealtimeTts` | `realtime` | speech over DashScope's realtime API, spoken while the text is written |
+//! | `EspeakTts` | `espeak` | speech by eSpeak NG, a program of this machine: no key, no network, many languages |
 //! | `ExtractiveModel` | `extractive` | answers with sentences out of what tools return: no key, no download, and not a language model |
 //!
 //! TLS is a feature too: `rustls` (default), `rustls-no-provider` (the program installs a provider of cryptography
-//! before it builds a model) or `native-tls`. Without one of them only `http:` servers can be reached.
+//! before it builds a model) or `native-tls`. Without one of them only `http:` and `ws:` servers can be reached.
 
-#[cfg(feature = "openai")]
+#[cfg(any(feature = "openai", feature = "espeak"))]
 mod config_error;
+#[cfg(feature = "realtime")]
+mod dashscope;
 mod embedding;
 #[cfg(feature = "openai")]
 mod endpoint;
+#[cfg(feature = "espeak")]
+mod espeak;
 #[cfg(feature = "extractive")]
 mod extractive;
 #[cfg(feature = "openai")]
 mod openai;
 mod tts;
 
+#[cfg(any(feature = "openai", feature = "espeak"))]
+pub use config_error::ConfigError;
+#[cfg(feature = "realtime")]
+pub use dashscope::{DashScopeRealtimeTts, DashScopeRealtimeTtsBuilder};
 pub use embedding::{EmbeddingModel, Embeddings};
+#[cfg(feature = "espeak")]
+pub use espeak::{EspeakTts, EspeakTtsBuilder};
 #[cfg(feature = "extractive")]
 pub use extractive::ExtractiveModel;
+#[cfg(feature = "openai")]
+pub use openai::{
+    OpenAiChat, OpenAiChatBuilder, OpenAiEmbedding, OpenAiEmbeddingBuilder, OpenAiTts, OpenAiTtsBuilder,
+    SpeechFormat, json_schema_format,
+};
 pub use tts::{
     AudioChunk, TtsAudio, TtsAudioChunks, TtsModel, TtsSession, TtsText, TtsTextSender, synthesize,
     tts_audio, tts_text,
-};
-#[cfg(feature = "openai")]
-pub use {
-    config_error::ConfigError,
-    openai::{OpenAiChat, OpenAiChatBuilder, OpenAiEmbedding, OpenAiEmbeddingBuilder, json_schema_format},
 };

@@ -12,10 +12,14 @@ mod provider;
 mod reading;
 mod request;
 mod round;
+mod speech;
 mod tool_calls;
+mod tts;
+mod tts_builder;
 mod usage;
 
 pub use self::{
     chat::OpenAiChat, chat_builder::OpenAiChatBuilder, embedding::OpenAiEmbedding,
-    embedding_builder::OpenAiEmbeddingBuilder, request::json_schema_format,
+    embedding_builder::OpenAiEmbeddingBuilder, request::json_schema_format, speech::SpeechFormat,
+    tts::OpenAiTts, tts_builder::OpenAiTtsBuilder,
 };

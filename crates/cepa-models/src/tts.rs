@@ -1,12 +1,18 @@
 //! Speech models: the traits, the text that goes in and the audio that comes out.
 
 mod channel;
+#[cfg(any(feature = "openai", feature = "espeak"))]
+mod samples;
+#[cfg(any(feature = "openai", feature = "espeak"))]
+pub(crate) mod text;
 
 use std::{fmt, sync::Arc, time::Duration};
 
 use cepa_core::{BoxFuture, Result};
 
 pub use self::channel::{TtsAudio, TtsAudioChunks, TtsText, TtsTextSender, tts_audio, tts_text};
+#[cfg(any(feature = "openai", feature = "espeak"))]
+pub(crate) use self::samples::Cutter;
 
 /// A model that turns text into speech (AgentScope 2.0.11's `TTSModelBase`).
 ///

@@ -61,7 +61,7 @@
 //! | module | feature | what it holds |
 //! |---|---|---|
 //! | (this one) | | the onion, the agent, the traits: all of `cepa-core` |
-//! | `models` | `models` (default), `extractive` | chat and embeddings over any OpenAI-compatible API; a model that only extracts |
+//! | `models` | `models` (default), `realtime`, `espeak`, `extractive` | chat, embeddings and speech over any OpenAI-compatible API; speech over DashScope's realtime API, or by a local program; a model that only extracts |
 //! | `budget` | `budget` | token budgets per reply and per session |
 //! | `tracing` | `tracing`, `otlp`, `terminal`, `html` | traces and metrics, time per hook, tokens and cost |
 //! | `testing` | `testing` | a scripted model and expectations of events |
@@ -75,7 +75,7 @@ pub use cepa_budget as budget;
 #[doc(hidden)]
 pub use cepa_core::__private;
 pub use cepa_core::*;
-#[cfg(any(feature = "models", feature = "extractive"))]
+#[cfg(any(feature = "models", feature = "espeak", feature = "extractive"))]
 #[doc(inline)]
 pub use cepa_models as models;
 #[cfg(feature = "tracing")]

@@ -8,7 +8,7 @@ use std::{
 
 use reqwest::{
     Client, ClientBuilder, Url,
-    header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+    header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue},
     redirect,
 };
 use secrecy::{ExposeSecret, SecretString};
@@ -16,12 +16,33 @@ use secrecy::{ExposeSecret, SecretString};
 use super::{Endpoint, Secrets};
 use crate::ConfigError;
 
-/// Where OpenAI itself is.
-const OPENAI: &str = "https://api.openai.com/v1";
+/// How long a server of speech may be silent, unless another time is set: whoever listens waits no longer.
+pub(crate) const SPEECH_IDLE: Duration = Duration::from_secs(30);
+
+/// Who runs the API, where nothing else is said.
+#[derive(Clone, Copy)]
+pub(crate) struct Service {
+    pub(crate) base_url: &'static str,
+    /// The environment's variable that holds the key.
+    pub(crate) key_variable: &'static str,
+    /// That which holds the base URL.
+    pub(crate) url_variable: Option<&'static str>,
+    /// Whether it speaks over a WebSocket.
+    pub(crate) websocket: bool,
+}
+
+/// OpenAI itself.
+pub(crate) const OPENAI: Service = Service {
+    base_url: "https://api.openai.com/v1",
+    key_variable: "OPENAI_API_KEY",
+    url_variable: Some("OPENAI_BASE_URL"),
+    websocket: false,
+};
 
 /// The settings of a server, as the builders collect them.
 #[derive(Clone)]
 pub(crate) struct Settings {
+    pub(crate) service: Service,
     pub(crate) base_url: Option<String>,
     pub(crate) api_key: Option<SecretString>,
     pub(crate) headers: Vec<(String, SecretString)>,
@@ -38,6 +59,7 @@ pub(crate) struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            service: OPENAI,
             base_url: None,
             api_key: None,
             headers: Vec::new(),
@@ -68,10 +90,10 @@ impl Settings {
     pub(crate) fn fill_from(&mut self, env: impl Fn(&str) -> Option<String>) {
         let set = |name| env(name).filter(|value| !value.trim().is_empty());
         if self.api_key.is_none() {
-            self.api_key = set("OPENAI_API_KEY").map(Into::into);
+            self.api_key = set(self.service.key_variable).map(Into::into);
         }
         if self.base_url.is_none() {
-            self.base_url = set("OPENAI_BASE_URL");
+            self.base_url = self.service.url_variable.and_then(set);
         }
     }
 
@@ -81,9 +103,10 @@ impl Settings {
             return Err(ConfigError::NoName);
         }
         self.check_ranges()?;
-        let url = endpoint_url(self.base_url.as_deref().unwrap_or(OPENAI), path)?;
-        if self.api_key.is_none() && self.headers.is_empty() && url.host_str() == Some("api.openai.com") {
-            return Err(ConfigError::NoKey { host: "api.openai.com".into() });
+        let url = self.service.url(self.base_url.as_deref(), path)?;
+        if self.api_key.is_none() && self.headers.is_empty() && self.service.runs(&url) {
+            let host = url.host_str().unwrap_or_default().to_owned();
+            return Err(ConfigError::NoKey { host, variable: self.service.key_variable });
         }
         let mut secrets = Secrets::default();
         let headers = self.header_map(&mut secrets)?;
@@ -92,6 +115,8 @@ impl Settings {
             // A redirected POST is a wrong base URL, and keys should not go where nobody sent them.
             .redirect(redirect::Policy::none())
             .user_agent(concat!("cepa/", env!("CARGO_PKG_VERSION")));
+        // Only HTTP/1.1 has an upgrade to a WebSocket.
+        let client = if self.service.websocket { client.http1_only() } else { client };
         let client = build(client).map_err(|reason| ConfigError::Client { reason })?;
         Ok(Endpoint { client, url, headers, secrets, settings: self, asker: format!("model `{name}`") })
     }
@@ -115,7 +140,6 @@ impl Settings {
 
     fn header_map(&self, secrets: &mut Secrets) -> Result<HeaderMap, ConfigError> {
         let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(key) = &self.api_key {
             let key = SecretString::from(key.expose_secret().trim());
             let value = sensitive(&format!("Bearer {}", key.expose_secret())).ok_or(ConfigError::BadKey)?;
@@ -150,32 +174,51 @@ fn sensitive(value: &str) -> Option<HeaderValue> {
     Some(value)
 }
 
-/// The URL of one path of the API. A base URL that is the path's whole URL already is understood too.
-fn endpoint_url(base: &str, path: &str) -> Result<Url, ConfigError> {
-    let bad = |url: &str, reason: &str| ConfigError::BadBaseUrl { url: url.into(), reason: reason.into() };
-    // What does not parse might hold a password that cannot be found in it: it is not repeated.
-    let mut url = Url::parse(base.trim()).map_err(|error| bad("…", &error.to_string()))?;
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(bad(
-            url.host_str().unwrap_or("…"),
-            "it holds a user name or a password; use `.api_key(…)`",
-        ));
+impl Service {
+    /// The URL of one path of the API. A base URL that is the path's whole URL already is understood too.
+    fn url(&self, base: Option<&str>, path: &str) -> Result<Url, ConfigError> {
+        let bad = |url: &str, reason: String| ConfigError::BadBaseUrl {
+            url: url.into(),
+            reason,
+            example: self.base_url,
+        };
+        // What does not parse might hold a password that cannot be found in it: it is not repeated.
+        let base = base.unwrap_or(self.base_url).trim();
+        let mut url = Url::parse(base).map_err(|error| bad("…", error.to_string()))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            let reason = "it holds a user name or a password; use `.api_key(…)`";
+            return Err(bad(url.host_str().unwrap_or("…"), reason.into()));
+        }
+        let [insecure, secure] = if self.websocket { ["ws", "wss"] } else { ["http", "https"] };
+        if ![insecure, secure].contains(&url.scheme()) || !url.has_host() {
+            return Err(bad(url.as_str(), format!("it is no `{insecure}:` or `{secure}:` URL")));
+        }
+        let base_path = url.path().trim_end_matches('/');
+        let base_path = base_path.strip_suffix(path).unwrap_or(base_path).trim_end_matches('/');
+        let full = format!("{base_path}/{path}");
+        url.set_path(&full);
+        url.set_fragment(None);
+        Ok(url)
     }
-    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(bad(url.as_str(), "it is not an `http:` or `https:` URL"));
+
+    /// Whether the URL is on the service's own server, which takes nobody without a key.
+    fn runs(&self, url: &Url) -> bool {
+        Url::parse(self.base_url).is_ok_and(|own| own.host_str() == url.host_str())
     }
-    let base_path = url.path().trim_end_matches('/');
-    let base_path = base_path.strip_suffix(path).unwrap_or(base_path).trim_end_matches('/');
-    let full = format!("{base_path}/{path}");
-    url.set_path(&full);
-    url.set_fragment(None);
-    Ok(url)
 }
 
-/// The methods that the builders of all models over HTTP have.
+/// The methods that the builders of all models over HTTP have, with what differs in their documentation: where the
+/// API is by default, what the environment tells, and how long the server may be silent by default.
 macro_rules! connection_setters {
     () => {
-        /// Where the API is. OpenAI's own (`https://api.openai.com/v1`) by default.
+        connection_setters!(
+            "OpenAI's own (`https://api.openai.com/v1`)",
+            "the key (`OPENAI_API_KEY`) and the base URL (`OPENAI_BASE_URL`)",
+            "5 minutes"
+        );
+    };
+    ($base_url:literal, $environment:literal, $idle_timeout:literal) => {
+        #[doc = concat!("Where the API is. ", $base_url, " by default.")]
         pub fn base_url(mut self, url: impl Into<String>) -> Self {
             self.connection.base_url = Some(url.into());
             self
@@ -193,8 +236,7 @@ macro_rules! connection_setters {
             self
         }
 
-        /// Takes the key (`OPENAI_API_KEY`) and the base URL (`OPENAI_BASE_URL`) from the environment, where they
-        /// are not set already.
+        #[doc = concat!("Takes ", $environment, " from the environment, where it is not set already.")]
         pub fn or_env(mut self) -> Self {
             self.connection.fill_from(|name| std::env::var(name).ok());
             self
@@ -227,7 +269,8 @@ macro_rules! connection_setters {
             self
         }
 
-        /// How long the server may be silent, before its answer and within it. 5 minutes by default.
+        /// How long the server may be silent, before its answer and within it.
+        #[doc = concat!($idle_timeout, " by default.")]
         pub fn idle_timeout(mut self, limit: std::time::Duration) -> Self {
             self.connection.idle_timeout = limit;
             self
@@ -254,7 +297,9 @@ mod tests {
     use super::*;
 
     fn url(base: &str) -> String {
-        endpoint_url(base, "chat/completions").map_or_else(|error| error.to_string(), |url| url.to_string())
+        OPENAI
+            .url(Some(base), "chat/completions")
+            .map_or_else(|error| error.to_string(), |url| url.to_string())
     }
 
     #[test]
@@ -269,7 +314,7 @@ mod tests {
     #[test]
     fn bad_base_urls_are_named_without_their_password() {
         assert!(url("ftp://h/v1").contains("`ftp://h/v1`"));
-        assert!(url("localhost:8080/v1").contains("not an `http:`"));
+        assert!(url("localhost:8080/v1").contains("no `http:`"));
         assert!(url("").contains("cannot be the base URL"));
         let with_password = url("https://me:hush@h/v1");
         assert!(with_password.contains("api_key") && !with_password.contains("hush"), "{with_password}");

@@ -11,10 +11,17 @@
 mod agent;
 mod chat;
 mod embedding;
+#[cfg(all(feature = "espeak", target_os = "linux"))]
+mod espeak;
 #[cfg(feature = "extractive")]
 mod extractive;
 mod failures;
 mod garbage;
 mod real_server;
+#[cfg(feature = "realtime")]
+mod realtime;
+#[cfg(feature = "realtime")]
+mod realtime_server;
 mod secrets;
 mod server;
+mod speech;
