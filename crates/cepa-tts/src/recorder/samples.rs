@@ -28,8 +28,8 @@ impl Samples {
     }
 
     pub(super) fn length(&self) -> Duration {
-        let frames = self.data.len() / usize::from(self.channels.max(1));
-        Duration::from_secs_f64(frames as f64 / f64::from(self.sample_rate.max(1)))
+        let frames = (self.data.len() / usize::from(self.channels.max(1))) as u64;
+        Duration::from_nanos(frames * 1_000_000_000 / u64::from(self.sample_rate.max(1)))
     }
 }
 
