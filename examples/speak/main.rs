@@ -76,7 +76,11 @@ async fn run() -> Outcome {
     println!();
     match recorder.finish()? {
         Some(recording) => {
-            println!("\n{} holds {:.1} s of speech.", recording.path.display(), recording.length.as_secs_f64());
+            println!(
+                "\n{} holds {:.1} s of speech.",
+                recording.path.display(),
+                recording.length.as_secs_f64()
+            );
             Ok(())
         }
         None => Err("nothing was said: a warning above says why".into()),

@@ -118,8 +118,8 @@ async fn reply(aloud: bool) -> Result<Times, Error> {
     let clock = Clock::default();
     let mut builder = Agent::builder("Friday").model(Writer(clock.clone()));
     if aloud {
-        builder =
-            builder.middleware(TtsMiddleware::builder(Synthesiser(clock.clone())).per(Per::Sentence).build()?);
+        builder = builder
+            .middleware(TtsMiddleware::builder(Synthesiser(clock.clone())).per(Per::Sentence).build()?);
     }
     let mut agent = builder.build()?;
     let began = Instant::now();

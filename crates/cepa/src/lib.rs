@@ -81,6 +81,9 @@ pub use cepa_models as models;
 #[cfg(feature = "tracing")]
 #[doc(inline)]
 pub use cepa_tracing as tracing;
+#[cfg(feature = "tts")]
+#[doc(inline)]
+pub use cepa_tts as tts;
 
 /// What most programs and layers need: `use cepa::prelude::*;`.
 pub mod prelude {

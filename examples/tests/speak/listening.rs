@@ -41,8 +41,12 @@ pub(crate) fn recognise(file: &Path, words: &[&str]) -> Option<Vec<String>> {
     };
     // What it was trained on.
     let plain = file.with_extension("16k.wav");
-    let converted =
-        Command::new("sox").arg(file).args(["-r", "16000", "-c", "1", "-b", "16"]).arg(&plain).status().unwrap();
+    let converted = Command::new("sox")
+        .arg(file)
+        .args(["-r", "16000", "-c", "1", "-b", "16"])
+        .arg(&plain)
+        .status()
+        .unwrap();
     assert!(converted.success());
     let recogniser = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/speak/recognise.py");
     let run = Command::new(python).arg(recogniser).arg(&plain).args(words).output().unwrap();
