@@ -27,8 +27,13 @@ fn read(folder: &Path, text: &mut String) {
 #[test]
 fn every_row_names_its_tests() {
     let mut tests = String::new();
-    let parts =
-        ["cepa-core/tests", "cepa-budget/tests", "cepa-tracing/tests", "cepa-conformance/tests/better"];
+    let parts = [
+        "cepa-core/tests",
+        "cepa-budget/tests",
+        "cepa-tracing/tests",
+        "cepa-tts/tests",
+        "cepa-conformance/tests/better",
+    ];
     for part in parts {
         read(&workspace().join("crates").join(part), &mut tests);
     }

@@ -73,6 +73,20 @@ pub trait TtsModel: fmt::Debug + Send + Sync + 'static {
     fn connect(&self) -> BoxFuture<'_, Result<Box<dyn TtsSession>>>;
 }
 
+impl<M: TtsModel + ?Sized> TtsModel for Arc<M> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn is_realtime(&self) -> bool {
+        (**self).is_realtime()
+    }
+
+    fn connect(&self) -> BoxFuture<'_, Result<Box<dyn TtsSession>>> {
+        (**self).connect()
+    }
+}
+
 /// A conversation with a speech model, for one reply. Dropping it hangs up.
 pub trait TtsSession: Send + 'static {
     /// Speaks one text, which may still be written: its pieces come from `text`, and the audio goes out as it comes.

@@ -208,6 +208,18 @@ fn speech_is_free_between_its_text_and_the_end() {
 }
 
 #[test]
+fn speech_is_as_free_in_the_message_that_is_rebuilt() {
+    let rebuilt = |types: &[&str]| {
+        let blocks: Vec<Value> = types.iter().map(|kind| json!({"type": kind})).collect();
+        with(call(), "rebuilt_from_events", json!({"content": blocks}))
+    };
+    let (spoken_first, called_first) = (["text", "data", "tool_call"], ["text", "tool_call", "data"]);
+    compare("tts", &[rebuilt(&spoken_first)], &[rebuilt(&called_first)]).unwrap();
+    assert!(compare("tts", &[rebuilt(&spoken_first)], &[rebuilt(&["text", "tool_call"])]).is_err());
+    assert!(compare("basic", &[rebuilt(&spoken_first)], &[rebuilt(&called_first)]).is_err());
+}
+
+#[test]
 fn tool_calls_closed_together_end_in_their_order() {
     let tool = |kind: &str, id: &str| json!({"type": kind, "tool_call_id": id});
     let events = |ends: [&str; 2]| {

@@ -4,6 +4,7 @@
 
 mod budget;
 mod tracing;
+mod tts;
 
 use std::{future::ready, sync::Arc};
 
@@ -33,7 +34,8 @@ impl<M: Middleware> BuiltinLayer for Arc<M> {
 type Build = fn(&LayerSpec, &World) -> Result<Box<dyn BuiltinLayer>, RunError>;
 
 /// The kinds there are.
-const KINDS: &[(&str, Build)] = &[("budget", budget::build), ("tracing", tracing::build)];
+const KINDS: &[(&str, Build)] =
+    &[("budget", budget::build), ("tracing", tracing::build), ("tts", tts::build)];
 
 /// The built-in layer of this kind.
 pub(super) fn build(kind: &str, spec: &LayerSpec, world: &World) -> Result<Box<dyn BuiltinLayer>, RunError> {

@@ -18,6 +18,7 @@ const TESTS: &[&str] = &[
     include_str!("structured.rs"),
     include_str!("tools.rs"),
     include_str!("tracing.rs"),
+    include_str!("tts.rs"),
 ];
 
 #[test]

@@ -20,3 +20,4 @@ mod structured;
 mod support;
 mod tools;
 mod tracing;
+mod tts;

@@ -192,6 +192,32 @@ impl<H: AgentHook> Cx<H> {
         self.scope().is_interrupted()
     }
 
+    /// Waits until the reply is interrupted; for ever where nothing can do that. For a layer that works beside `next`,
+    /// in a `select!` with what it reads: it notices at once, also while the model hangs.
+    ///
+    /// ```
+    /// # use cepa_core::{Cx, Reply, ReplyInput, Result, Msg, Next};
+    /// /// Tells the user at once; what is inside ends as it does.
+    /// async fn on_reply(cx: Cx<Reply>, input: ReplyInput, next: Next<Reply>) -> Result<Msg> {
+    ///     let mut items = next.stream(input);
+    ///     loop {
+    ///         tokio::select! {
+    ///             () = cx.interrupted() => break,
+    ///             event = items.next() => match event {
+    ///                 Some(event) => _ = cx.emit(event).await,
+    ///                 None => break,
+    ///             },
+    ///         }
+    ///     }
+    ///     // Stop what runs beside the reply here.
+    ///     items.forward(&cx).await
+    /// }
+    /// # let _ = on_reply;
+    /// ```
+    pub async fn interrupted(&self) {
+        self.scope().interrupted().await;
+    }
+
     /// Gives the reply at hand more rounds than the agent's limit, in this call of it.
     pub fn add_max_iters(&self, rounds: u32) {
         self.scope().add_max_iters(rounds);

@@ -29,6 +29,36 @@ async fn cancelled_at(agent: &mut Agent, event_type: &str) -> EventLog {
     within(EventLog::of_stream(stream)).await
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_layer_beside_the_reply_notices_the_interrupt_while_the_model_hangs() {
+    let noticed = Arc::new(AtomicUsize::new(0));
+    let notices = noticed.clone();
+    let layer = on_reply(move |cx, input, next| {
+        let notices = notices.clone();
+        async move {
+            let mut items = next.stream(input);
+            loop {
+                tokio::select! {
+                    biased;
+                    () = cx.interrupted() => break,
+                    event = items.next() => match event {
+                        Some(event) => _ = cx.emit(event).await,
+                        None => break,
+                    },
+                }
+            }
+            notices.store(cx.sent(), SeqCst);
+            items.forward(&cx).await
+        }
+    });
+    let model = ScriptedModel::new([Answer::new().text("Once").hangs()]);
+    let mut agent = builder(&model).middleware(layer).build().unwrap();
+    let rest = cancelled_at(&mut agent, "TEXT_BLOCK_DELTA").await;
+    // Before anything that the end of the reply sends.
+    assert_eq!(noticed.load(SeqCst), 4);
+    rest.assert(["TEXT_BLOCK_END", "MODEL_CALL_END interrupted", "REPLY_END interrupted"]);
+}
+
 fn hanging_tool() -> ScriptedTool {
     ScriptedTool::answering("hangs", |_| ToolAnswer::new().text("half").hangs())
 }

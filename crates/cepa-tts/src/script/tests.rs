@@ -1,0 +1,100 @@
+use proptest::{collection::vec, prelude::*, sample::select};
+
+use super::{
+    cut::cut,
+    sentences::{Sentences, sentences},
+};
+
+fn split(text: &str) -> Vec<&str> {
+    sentences(text).collect()
+}
+
+#[test]
+fn sentences_end_where_a_speaker_pauses() {
+    for (text, expected) in [
+        ("One. Two! Three? Four", &["One. ", "Two! ", "Three? ", "Four"][..]),
+        ("Pi is 3.14. It goes on.", &["Pi is 3.14. ", "It goes on."]),
+        (
+            "Dr. Smith met Prof. J. R. Jones. They talked.",
+            &["Dr. Smith met Prof. J. R. Jones. ", "They talked."],
+        ),
+        ("Fruit, e.g. Apples, i.e. Malus. Good.", &["Fruit, e.g. Apples, i.e. Malus. ", "Good."]),
+        ("z.B. Brot (vgl. oben). Gut.", &["z.B. Brot (vgl. oben). ", "Gut."]),
+        ("\"Stop!\" he said. \"Why?\" She left.", &["\"Stop!\" ", "he said. ", "\"Why?\" ", "She left."]),
+        ("1. First\n2. Second\n", &["1. First\n", "2. Second\n"]),
+        ("Version 2. Next one.", &["Version 2. ", "Next one."]),
+        ("Well… maybe. Hm… Yes.", &["Well… maybe. ", "Hm… ", "Yes."]),
+        ("你好。你叫什么名字？很好！", &["你好。", "你叫什么名字？", "很好！"]),
+        ("他说：「走吧。」然后离开了……没有人知道。", &["他说：「走吧。」", "然后离开了……", "没有人知道。"]),
+        ("今日は。「元気？」はい…そうです。", &["今日は。", "「元気？」", "はい…", "そうです。"]),
+        ("圆周率是3.14。对。", &["圆周率是3.14。", "对。"]),
+        ("", &[]),
+    ] {
+        assert_eq!(split(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_sentence_is_given_out_with_the_beginning_of_the_next_one() {
+    let mut stream = Sentences::default();
+    assert_eq!(stream.push("It costs 3."), [""; 0]);
+    assert_eq!(stream.push("50."), [""; 0]);
+    assert_eq!(stream.push(" Fine."), ["It costs 3.50. "]);
+    assert_eq!(stream.push(" By"), ["Fine. "]);
+    assert_eq!(stream.push("e\n"), ["Bye\n"]);
+    assert_eq!(stream.push("好。好的"), ["好。"]);
+    assert_eq!(stream.finish(), ["好的"]);
+}
+
+#[test]
+fn long_text_is_cut_at_the_best_place() {
+    assert_eq!(cut("One two. Three. Four five six.", 16), ["One two. Three. ", "Four five six."]);
+    assert_eq!(cut("First this, then that and more.", 20), ["First this, ", "then that and more."]);
+    assert_eq!(cut("one two three", 8), ["one two ", "three"]);
+    assert_eq!(cut("春眠不觉晓，处处闻啼鸟", 8), ["春眠不觉晓，", "处处闻啼鸟"]);
+    assert_eq!(cut("abcdef", 4), ["abcd", "ef"]);
+    // Not within what a reader sees as one character.
+    assert_eq!(cut("👩‍🚀👩‍🚀", 2), ["👩‍🚀", "👩‍🚀"]);
+}
+
+#[rustfmt::skip]
+const ATOMS: &[&str] = &[
+    "a", "b", "A", "Dr", "e.g", "3", "14", ".", ". ", "!", "?", "…", "……", " ", "\n", "\r\n", ",", ", ",
+    "\"", "”", "(", ")", "。", "！", "？", "，", "」", "「", "你", "好", "は", "é", "e\u{301}", "👩‍🚀", "\u{a0}",
+    "1. ", "-",
+];
+
+/// Text of what sentences are made of.
+fn text() -> impl Strategy<Value = String> {
+    vec(select(ATOMS), 0..40).prop_map(|atoms| atoms.concat())
+}
+
+proptest! {
+    #[test]
+    fn sentences_are_the_same_however_the_text_comes(text in text(), sizes in vec(1..7_usize, 1..60)) {
+        let whole: Vec<String> = sentences(&text).map(str::to_owned).collect();
+        prop_assert_eq!(whole.concat(), text.clone());
+        let mut stream = Sentences::default();
+        let mut given = Vec::new();
+        let mut characters = text.chars().peekable();
+        for size in sizes.iter().cycle() {
+            let piece: String = characters.by_ref().take(*size).collect();
+            if piece.is_empty() {
+                break;
+            }
+            given.extend(stream.push(&piece));
+        }
+        given.extend(stream.finish());
+        prop_assert_eq!(given, whole);
+    }
+
+    #[test]
+    fn parts_join_to_the_text_and_are_short_enough(text in text(), max in 1..12_usize) {
+        use unicode_segmentation::UnicodeSegmentation as _;
+        let parts = cut(&text, max);
+        prop_assert_eq!(parts.concat(), text);
+        for part in parts {
+            prop_assert!(part.chars().count() <= max || part.graphemes(true).count() == 1, "{:?}", part);
+        }
+    }
+}
