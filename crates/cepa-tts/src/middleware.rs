@@ -85,6 +85,7 @@ impl TtsMiddleware {
     }
 }
 
+// By hand rather than by `#[middleware]`: it keeps nothing, so it has no key, and two of them may stand in one agent.
 impl Middleware for TtsMiddleware {
     fn hooks(&self) -> HookSet {
         HookSet::REPLY

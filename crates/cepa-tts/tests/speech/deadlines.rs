@@ -64,7 +64,7 @@ async fn the_limit_of_a_block_is_for_all_its_sentences() {
 #[tokio::test(start_paused = true)]
 async fn a_model_that_writes_slowly_is_not_a_voice_that_hangs() {
     let (warnings, _guard) = warnings();
-    for voice in [Voice::new(), Voice::new().realtime()] {
+    for voice in [Voice::new(), Voice::slow(1), Voice::slow(1).realtime()] {
         for per in [Per::Block, Per::Sentence] {
             let answer = Answer::new()
                 .text("One. T")
