@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 const USAGE: &str = "usage: speak [--voice local|openai] [--out FILE] [QUESTION]";
 
+/// One that the files answer in words.
+const QUESTION: &str = "What does an interrupt do to speech?";
+
 pub(crate) enum Voice {
     Local,
     OpenAi,
@@ -35,7 +38,7 @@ impl Options {
                 _ => words.push(argument),
             }
         }
-        options.question = if words.is_empty() { "What is a layer?".to_owned() } else { words.join(" ") };
+        options.question = if words.is_empty() { QUESTION.to_owned() } else { words.join(" ") };
         Ok(options)
     }
 }

@@ -61,7 +61,7 @@ async fn the_words_come_back() {
     let out = folder.path().join("reply.wav");
     // A recogniser that knows few words hears them in anything: marks must not be spoken.
     let model = ScriptedModel::new(["The elephant took the **umbrella** to the hospital."]);
-    let voice = EspeakTts::new().unwrap();
+    let voice = EspeakTts::builder().words_per_minute(130).build().unwrap();
     let speech = TtsMiddleware::builder(voice).filter(SpeechFilter::markdown()).build().unwrap();
     let mut agent = Agent::builder("Narrator")
         .model(model)
