@@ -296,6 +296,23 @@ impl MyState<'_> {
         self.update(|value: &mut T| value.clone())
     }
 
+    /// Takes the value out of the session, if there is one.
+    ///
+    /// # Errors
+    /// As [`MyState::update`]; what does not decode stays where it is.
+    pub fn take<T>(&self) -> Result<Option<T>>
+    where
+        T: DeserializeOwned + Clone + Send + 'static,
+    {
+        let key = self.key.ok_or_else(Error::no_middleware_key)?;
+        let mut state = self.scope.state()?;
+        let value = state.middle_context.get(key)?;
+        if value.is_some() {
+            state.middle_context.remove(key);
+        }
+        Ok(value)
+    }
+
     /// Replaces the value, whatever is stored now.
     ///
     /// # Errors

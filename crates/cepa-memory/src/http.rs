@@ -1,0 +1,203 @@
+//! A service that speaks JSON over HTTP.
+
+use std::{fmt, time::Duration};
+
+use reqwest::{
+    Client, Method, Url,
+    header::{HeaderMap, HeaderName, HeaderValue},
+    redirect,
+};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
+use serde_json::Value;
+
+/// The most bytes of an answer.
+const MAX_BYTES: usize = 16 << 20;
+/// How much of a service's own words is told.
+const MAX_WORDS: usize = 300;
+
+/// A memory service did not do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// The settings cannot be used.
+    #[error("{0}")]
+    Settings(String),
+    /// The service is not reached, or breaks off.
+    #[error("{service} at {url} is not reached: {reason}")]
+    Unreachable {
+        /// The service.
+        service: &'static str,
+        /// Where it should be.
+        url: String,
+        /// What the network said.
+        reason: String,
+    },
+    /// It takes too long.
+    #[error("{service} has not answered within {limit:?}")]
+    Deadline {
+        /// The service.
+        service: &'static str,
+        /// How long was waited.
+        limit: Duration,
+    },
+    /// It says no.
+    #[error("{service} refuses ({status}): {words}")]
+    Refused {
+        /// The service.
+        service: &'static str,
+        /// The HTTP status.
+        status: u16,
+        /// What it said.
+        words: String,
+    },
+    /// What it says is not what its interface promises.
+    #[error("{service} answers with something else than was expected: {reason}")]
+    Nonsense {
+        /// The service.
+        service: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// A service, ready to be asked.
+#[derive(Clone)]
+pub(crate) struct Http {
+    service: &'static str,
+    client: Client,
+    base: Url,
+    headers: HeaderMap,
+    secret: Option<SecretString>,
+    deadline: Duration,
+}
+
+impl Http {
+    /// The service at this URL; each call ends within the deadline.
+    pub(crate) fn new(service: &'static str, url: &str, deadline: Duration) -> Result<Self, ServerError> {
+        let settings = |reason: String| ServerError::Settings(reason);
+        if deadline.is_zero() {
+            return Err(settings(format!("the deadline of {service} is 0: give it some time")));
+        }
+        let wrong =
+            || settings(format!("`{url}` is no URL of {service}: write it as `http://127.0.0.1:8000`"));
+        let mut base = Url::parse(url.trim()).map_err(|_| wrong())?;
+        if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
+            return Err(wrong());
+        }
+        if !base.path().ends_with('/') {
+            base.set_path(&format!("{}/", base.path()));
+        }
+        // A redirected POST is a wrong URL, and keys should not go where nobody sent them.
+        let client = Client::builder().redirect(redirect::Policy::none());
+        let client = client.build().map_err(|error| settings(error.to_string()))?;
+        Ok(Self { service, client, base, headers: HeaderMap::new(), secret: None, deadline })
+    }
+
+    /// Signs in with a header, such as `Authorization` and `Token KEY`.
+    pub(crate) fn sign_in(
+        mut self,
+        header: HeaderName,
+        scheme: &str,
+        key: SecretString,
+    ) -> Result<Self, ServerError> {
+        let value = format!("{scheme}{}", key.expose_secret().trim());
+        let mut value = HeaderValue::from_str(&value).map_err(|_| {
+            ServerError::Settings(format!("the key of {} holds characters that no key has", self.service))
+        })?;
+        value.set_sensitive(true);
+        self.headers.insert(header, value);
+        self.secret = Some(key);
+        Ok(self)
+    }
+
+    /// Sends JSON and returns the JSON that comes back; `Null` for an empty answer.
+    pub(crate) async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&(impl Serialize + Sync)>,
+    ) -> Result<Value, ServerError> {
+        let limit = self.deadline;
+        match tokio::time::timeout(limit, self.exchange(method, path, body)).await {
+            Ok(result) => result,
+            Err(_) => Err(ServerError::Deadline { service: self.service, limit }),
+        }
+    }
+
+    async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&(impl Serialize + Sync)>,
+    ) -> Result<Value, ServerError> {
+        let url = self.base.join(path.trim_start_matches('/')).map_err(|error| self.nonsense(error))?;
+        let mut request = self.client.request(method, url).headers(self.headers.clone());
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let mut response = request.send().await.map_err(|error| self.unreachable(error))?;
+        let status = response.status();
+        let mut bytes = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.unreachable(error))? {
+            if bytes.len() + chunk.len() > MAX_BYTES {
+                return Err(self.nonsense(format_args!("more than {MAX_BYTES} bytes")));
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        if !status.is_success() {
+            let words = self.words(&String::from_utf8_lossy(&bytes));
+            return Err(ServerError::Refused { service: self.service, status: status.as_u16(), words });
+        }
+        if bytes.is_empty() {
+            return Ok(Value::Null);
+        }
+        serde_json::from_slice(&bytes).map_err(|error| self.nonsense(format_args!("no JSON ({error})")))
+    }
+
+    /// The name of the service.
+    pub(crate) fn service(&self) -> &'static str {
+        self.service
+    }
+
+    pub(crate) fn nonsense(&self, reason: impl fmt::Display) -> ServerError {
+        ServerError::Nonsense { service: self.service, reason: self.words(&reason.to_string()) }
+    }
+
+    fn unreachable(&self, error: reqwest::Error) -> ServerError {
+        let error = error.without_url();
+        // The innermost cause says most ("connection refused"); reqwest's own text says that sending failed.
+        let mut cause: &dyn std::error::Error = &error;
+        while let Some(inner) = cause.source() {
+            cause = inner;
+        }
+        let url = self.base.origin().ascii_serialization();
+        ServerError::Unreachable { service: self.service, url, reason: self.words(&cause.to_string()) }
+    }
+
+    /// A service's words, short, on one line, and without the key.
+    pub(crate) fn words(&self, text: &str) -> String {
+        let text = match &self.secret {
+            Some(secret) if secret.expose_secret().trim().len() >= 6 => {
+                text.replace(secret.expose_secret().trim(), "[key]")
+            }
+            _ => text.to_owned(),
+        };
+        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        match line.char_indices().nth(MAX_WORDS) {
+            Some((end, _)) => format!("{}…", &line[..end]),
+            None => line,
+        }
+    }
+}
+
+impl fmt::Debug for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without the path, which may hold a key, and without the headers, which do.
+        f.debug_struct("Http")
+            .field("service", &self.service)
+            .field("origin", &self.base.origin().ascii_serialization())
+            .field("deadline", &self.deadline)
+            .finish_non_exhaustive()
+    }
+}

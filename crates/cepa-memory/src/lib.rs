@@ -1,0 +1,16 @@
+//! Long-term memory for Cepa agents: what was said in one session is known in the next.
+#![forbid(unsafe_code)]
+
+#[cfg(any(feature = "mem0", feature = "reme"))]
+mod http;
+#[cfg(any(feature = "agentic", feature = "mem0", feature = "reme"))]
+mod query;
+#[doc(hidden)]
+pub mod texts;
+#[cfg(any(feature = "mem0", feature = "reme"))]
+mod turn;
+#[cfg(any(feature = "mem0", feature = "reme"))]
+mod writes;
+
+#[cfg(any(feature = "mem0", feature = "reme"))]
+pub use self::{http::ServerError, writes::Pending};

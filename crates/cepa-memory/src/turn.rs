@@ -1,0 +1,66 @@
+//! A turn, whole: what was asked and what was answered, also over pauses.
+
+use std::sync::Arc;
+
+use cepa_core::{AgentEvent, Cx, Id, Inputs, Msg, Next, Reply, ReplyFinishedReason, ReplyInput, Result};
+use serde::{Deserialize, Serialize};
+
+/// What was asked, and what the agent has said and done about it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Turn {
+    reply_id: Id,
+    /// The messages that were put in.
+    pub(crate) asked: Vec<Arc<Msg>>,
+    /// All that the agent has said and done, as its events told it: a compression in the middle takes nothing away.
+    pub(crate) said: Msg,
+}
+
+/// Runs a reply and returns with its result the turn, if it has ended with an answer: not when it waits, was interrupted
+/// or failed. What is known of a turn that waits is kept in the layer's place in the session, and taken from there when
+/// it goes on.
+///
+/// `look` sees each event, before it goes on.
+pub(crate) async fn run_turn(
+    cx: &Cx<Reply>,
+    input: ReplyInput,
+    next: Next<Reply>,
+    mut look: impl FnMut(&AgentEvent) -> Result<()>,
+) -> (Result<Msg>, Option<Turn>) {
+    let mut turn = match begin(cx, &input.inputs) {
+        Ok(turn) => turn,
+        Err(error) => return (Err(error), None),
+    };
+    let result = next
+        .tap(input, |event| {
+            turn.said.apply_event(event);
+            look(event)
+        })
+        .await;
+    let ended = match &result {
+        Ok(msg) => match msg.finished_reason {
+            Some(ReplyFinishedReason::Completed | ReplyFinishedReason::ExceedMaxIters) => Some(turn),
+            Some(_) => None,
+            None => {
+                if let Err(error) = cx.my_state().set(turn) {
+                    tracing::warn!(%error, "a turn that waits is not kept: it will not be remembered");
+                }
+                None
+            }
+        },
+        Err(_) => None,
+    };
+    (result, ended.filter(|turn| !turn.asked.is_empty()))
+}
+
+fn begin(cx: &Cx<Reply>, inputs: &Inputs) -> Result<Turn> {
+    let id = cx.reply_id()?;
+    // What waited is taken out, whatever comes now.
+    let waiting = cx.my_state().take::<Turn>()?.filter(|turn| turn.reply_id == id);
+    let mut turn = waiting.unwrap_or_else(|| Turn {
+        reply_id: id.clone(),
+        asked: Vec::new(),
+        said: Msg::assistant(cx.agent_name(), Vec::new()).with_id(id),
+    });
+    turn.asked.extend(inputs.messages().iter().cloned());
+    Ok(turn)
+}
