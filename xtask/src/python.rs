@@ -13,15 +13,41 @@ use crate::{
     command::{complaint_of, run_visibly, shown, succeeds},
 };
 
-/// The one that sessions are exchanged with.
-pub(crate) const AGENTSCOPE: &str = "agentscope==2.0.11";
+/// A package as `pip` takes it, and what it needs beside it.
+#[derive(Clone, Copy)]
+pub(crate) struct Package {
+    /// With its version.
+    pub(crate) name: &'static str,
+    /// What its own metadata leave out, or leave open too far.
+    others: &'static [&'static str],
+    /// What is imported.
+    module: &'static str,
+}
 
-/// What tests need, each with the variable by which they are told of its interpreter. *oteltap* is a collector,
-/// *pocketsphinx* recognises speech.
-pub(crate) const PACKAGES: [(&str, &str); 3] = [
+/// The one that sessions are exchanged with.
+pub(crate) const AGENTSCOPE: Package =
+    Package { name: "agentscope==2.0.11", others: &[], module: "agentscope" };
+pub(crate) const LANGCHAIN: Package = Package { name: "langchain==1.5.0", others: &[], module: "langchain" };
+/// A collector.
+const OTELTAP: Package = Package { name: "oteltap==1.0.0", others: &[], module: "oteltap" };
+/// Recognises speech.
+const POCKETSPHINX: Package = Package { name: "pocketsphinx==5.1.1", others: &[], module: "pocketsphinx" };
+/// Remembers; its server is a script of the tests.
+const MEM0: Package = Package { name: "mem0ai==2.2.1", others: &["fastapi", "uvicorn"], module: "mem0" };
+/// Remembers; a service of its own.
+const REME: Package = Package {
+    name: "reme-ai==0.4.2.0",
+    others: &["agentscope==2.0.10", "fastmcp>=3.1,<4", "mcp<2"],
+    module: "reme",
+};
+
+/// What tests need, each with the variable by which they are told of its interpreter.
+pub(crate) const PACKAGES: [(Package, &str); 5] = [
     (AGENTSCOPE, "CEPA_PYTHON"),
-    ("oteltap==1.0.0", "CEPA_OTELTAP"),
-    ("pocketsphinx==5.1.1", "CEPA_POCKETSPHINX"),
+    (OTELTAP, "CEPA_OTELTAP"),
+    (POCKETSPHINX, "CEPA_POCKETSPHINX"),
+    (MEM0, "CEPA_MEM0"),
+    (REME, "CEPA_REME"),
 ];
 
 /// Where the environments lie.
@@ -39,22 +65,23 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
 
 /// A virtual environment with one package, made or not.
 pub(crate) struct Environment {
-    package: &'static str,
+    package: Package,
     folder: PathBuf,
 }
 
 impl Environment {
-    /// Of a package with its version, as `pip` takes it.
-    pub(crate) fn of(package: &'static str) -> Result<Self> {
+    /// Of a package.
+    pub(crate) fn of(package: Package) -> Result<Self> {
         let cache = match std::env::var_os(CACHE) {
             Some(cache) => PathBuf::from(cache),
             None => {
-                let home = std::env::var_os("HOME")
-                    .ok_or_else(|| format!("neither {CACHE} nor HOME is set: where should {package} go?"))?;
+                let home = std::env::var_os("HOME").ok_or_else(|| {
+                    format!("neither {CACHE} nor HOME is set: where should {} go?", package.name)
+                })?;
                 Path::new(&home).join(".cache/cepa-test")
             }
         };
-        Ok(Self { package, folder: cache.join(package.replace("==", "-")) })
+        Ok(Self { package, folder: cache.join(package.name.replace("==", "-")) })
     }
 
     /// Its interpreter.
@@ -67,7 +94,7 @@ impl Environment {
         if succeeds(self.import()) {
             return Ok(self.python());
         }
-        eprintln!("installing {} into {}", self.package, self.folder.display());
+        eprintln!("installing {} into {}", self.package.name, self.folder.display());
         for step in [self.make(), self.install()] {
             let command = shown(&step);
             if run_visibly(step)? != ExitCode::SUCCESS {
@@ -104,9 +131,8 @@ impl Environment {
 
     /// Succeeds once everything is there.
     pub(crate) fn import(&self) -> Command {
-        let module = self.package.split('=').next().unwrap_or(self.package);
         let mut import = Command::new(self.python());
-        import.arg("-c").arg(format!("import {module}"));
+        import.arg("-c").arg(format!("import {}", self.package.module));
         import
     }
 
@@ -118,8 +144,8 @@ impl Environment {
 
     fn install(&self) -> Command {
         let mut install = Command::new(self.python());
-        let words = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", self.package];
-        install.args(words);
+        install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", self.package.name]);
+        install.args(self.package.others);
         install
     }
 }

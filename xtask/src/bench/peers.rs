@@ -10,14 +10,13 @@ use super::{Figures, read};
 use crate::{
     Result,
     command::{run_captured, shown},
-    python::{AGENTSCOPE, Environment},
+    python::{AGENTSCOPE, Environment, LANGCHAIN, Package},
 };
 
 /// A framework, and where its figures stand.
 struct Peer {
     title: &'static str,
-    /// What `pip` installs.
-    package: &'static str,
+    package: Package,
     script: &'static str,
     /// The works to run, and the file that each writes.
     works: &'static [(&'static str, &'static str)],
@@ -44,7 +43,7 @@ const ONION: &[Peer] = &[
     },
     Peer {
         title: "LangChain 1.5.0",
-        package: "langchain==1.5.0",
+        package: LANGCHAIN,
         script: "langchain_bench.py",
         works: &[("w1", "lc_w1"), ("w2", "lc_w2")],
         figures: &[

@@ -71,7 +71,7 @@ fn python(_: &Workspace) -> Plan {
         {
             Ok((None, _)) => {}
             Ok((Some(install), import)) => commands.extend([install, import]),
-            Err(reason) => return Plan::Skip(format!("{package}: {reason}")),
+            Err(reason) => return Plan::Skip(format!("{}: {reason}", package.name)),
         }
     }
     let note = if commands.is_empty() { " (installed before)" } else { "" };
