@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cepa_core::{
     AgentEvent, Cx, EventKind, Inputs, Msg, Next, Reply, ReplyFinishedReason, ReplyInput, Result,
-    ToolCallBlock, ToolResultBlock, chain::AgentHook, serde_json,
+    ToolCallBlock, chain::AgentHook, serde_json,
 };
 use opentelemetry::KeyValue;
 use tracing::{Instrument as _, Span, field::Empty, info_span, record_all};
@@ -13,7 +13,7 @@ use crate::{
     TracingMiddleware,
     content::Writer,
     link, names,
-    span::{Open, error_type, tool_failure},
+    span::{Open, error_type},
 };
 
 /// What an agent is, where it does not say so itself.
@@ -109,43 +109,6 @@ impl TracingMiddleware {
             Some(ReplyFinishedReason::Interrupted) => open.interrupt(),
             _ => open.succeed(),
         }
-    }
-
-    /// A span for each result of a tool that ran elsewhere: of the moment in which it came.
-    fn external_results(&self, cx: &Cx<Reply>, reply: &Span, inputs: &Inputs) -> Result<()> {
-        let Inputs::ExternalExecutionResult(event) = inputs else { return Ok(()) };
-        let session_id = cx.state()?.session_id.to_string();
-        for result in &event.execution_results {
-            let span = reply.in_scope(|| self.external_result(&session_id, result));
-            let open = Open::new(span);
-            let text = result.output.text();
-            match tool_failure(result.state, &text, &self.capture) {
-                Some(failure) => open.fail(&failure),
-                None => open.succeed(),
-            }
-        }
-        Ok(())
-    }
-
-    fn external_result(&self, session_id: &str, result: &ToolResultBlock) -> Span {
-        let output = Writer::new(&self.capture).map(|mut writer| writer.external_result(result));
-        let (name, id) = (&*result.name, result.id.to_string());
-        info_span!(
-            target: "cepa_tracing",
-            "execute_tool",
-            otel.name = %format_args!("execute_tool {name}"),
-            otel.status_code = Empty,
-            otel.status_description = Empty,
-            { names::OPERATION_NAME } = "execute_tool",
-            { names::CONVERSATION_ID } = session_id,
-            { names::TOOL_NAME } = name,
-            { names::TOOL_TYPE } = "function",
-            { names::TOOL_CALL_ID } = id.as_str(),
-            { names::TOOL_CALL_RESULT } = output.as_deref(),
-            { names::IS_EXTERNAL_EXECUTION } = true,
-            { names::ERROR_TYPE } = Empty,
-            { names::CANCELLED } = Empty,
-        )
     }
 }
 

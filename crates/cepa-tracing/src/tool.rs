@@ -1,6 +1,6 @@
 //! The span of a tool that runs: `execute_tool`.
 
-use cepa_core::{Acting, ActingInput, Cx, Next, Result, ToolCallBlock, ToolResponse};
+use cepa_core::{Acting, ActingInput, Cx, Id, Inputs, Next, Reply, Result, ToolCallBlock, ToolResponse};
 use opentelemetry::{KeyValue, StringValue};
 use tracing::{Instrument as _, Span, field::Empty, info_span};
 
@@ -44,25 +44,32 @@ impl TracingMiddleware {
     }
 
     fn tool_span(&self, cx: &Cx<Acting>, call: &ToolCallBlock, session_id: &str) -> Span {
-        let (name, id) = (&*call.name, call.id.to_string());
-        let arguments = Writer::new(&self.capture).map(|mut writer| writer.arguments(call));
-        info_span!(
-            target: "cepa_tracing",
-            "execute_tool",
-            otel.name = %format_args!("execute_tool {name}"),
-            otel.status_code = Empty,
-            otel.status_description = Empty,
-            { names::OPERATION_NAME } = "execute_tool",
-            { names::CONVERSATION_ID } = session_id,
-            { names::TOOL_NAME } = name,
-            { names::TOOL_TYPE } = "function",
-            { names::TOOL_DESCRIPTION } = cx.toolkit().tool(name).map(|tool| tool.description()),
-            { names::TOOL_CALL_ID } = id.as_str(),
-            { names::TOOL_CALL_ARGUMENTS } = arguments.as_deref(),
-            { names::TOOL_CALL_RESULT } = Empty,
-            { names::ERROR_TYPE } = Empty,
-            { names::CANCELLED } = Empty,
-        )
+        let tool = cx.toolkit().tool(&call.name);
+        let call = Call {
+            description: tool.map(|tool| tool.description()),
+            arguments: Writer::new(&self.capture).map(|mut writer| writer.arguments(call)),
+            ..Call::new(&call.name, &call.id, session_id)
+        };
+        call.span()
+    }
+
+    /// A span for each result of a tool that ran elsewhere: of the moment in which it came.
+    pub(crate) fn external_results(&self, cx: &Cx<Reply>, reply: &Span, inputs: &Inputs) -> Result<()> {
+        let Inputs::ExternalExecutionResult(event) = inputs else { return Ok(()) };
+        let session_id = cx.state()?.session_id.to_string();
+        for result in &event.execution_results {
+            let call = Call {
+                result: Writer::new(&self.capture).map(|mut writer| writer.external_result(result)),
+                is_external: Some(true),
+                ..Call::new(&result.name, &result.id, &session_id)
+            };
+            let open = Open::new(reply.in_scope(|| call.span()));
+            match tool_failure(result.state, &result.output.text(), &self.capture) {
+                Some(failure) => open.fail(&failure),
+                None => open.succeed(),
+            }
+        }
+        Ok(())
     }
 
     /// Returns what the failure is called, if it is one.
@@ -84,5 +91,45 @@ impl TracingMiddleware {
                 Some(StringValue::from(error_type))
             }
         }
+    }
+}
+
+/// What is known of a call when its span begins.
+struct Call<'a> {
+    name: &'a str,
+    id: String,
+    session_id: &'a str,
+    description: Option<&'a str>,
+    arguments: Option<String>,
+    result: Option<String>,
+    is_external: Option<bool>,
+}
+
+impl<'a> Call<'a> {
+    fn new(name: &'a str, id: &Id, session_id: &'a str) -> Self {
+        let (description, arguments, result, is_external) = (None, None, None, None);
+        Self { name, id: id.to_string(), session_id, description, arguments, result, is_external }
+    }
+
+    fn span(&self) -> Span {
+        let name = self.name;
+        info_span!(
+            target: "cepa_tracing",
+            "execute_tool",
+            otel.name = %format_args!("execute_tool {name}"),
+            otel.status_code = Empty,
+            otel.status_description = Empty,
+            { names::OPERATION_NAME } = "execute_tool",
+            { names::CONVERSATION_ID } = self.session_id,
+            { names::TOOL_NAME } = name,
+            { names::TOOL_TYPE } = "function",
+            { names::TOOL_DESCRIPTION } = self.description,
+            { names::TOOL_CALL_ID } = self.id.as_str(),
+            { names::TOOL_CALL_ARGUMENTS } = self.arguments.as_deref(),
+            { names::TOOL_CALL_RESULT } = self.result.as_deref(),
+            { names::IS_EXTERNAL_EXECUTION } = self.is_external,
+            { names::ERROR_TYPE } = Empty,
+            { names::CANCELLED } = Empty,
+        )
     }
 }
