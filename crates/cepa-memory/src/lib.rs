@@ -1,6 +1,8 @@
 //! Long-term memory for Cepa agents: what was said in one session is known in the next.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "agentic")]
+pub mod agentic;
 #[cfg(any(feature = "mem0", feature = "reme"))]
 mod http;
 #[cfg(any(feature = "agentic", feature = "mem0", feature = "reme"))]
@@ -12,5 +14,8 @@ mod turn;
 #[cfg(any(feature = "mem0", feature = "reme"))]
 mod writes;
 
+#[cfg(feature = "agentic")]
+#[doc(inline)]
+pub use self::agentic::{AgenticMemoryError, AgenticMemoryMiddleware};
 #[cfg(any(feature = "mem0", feature = "reme"))]
 pub use self::{http::ServerError, writes::Pending};

@@ -1,0 +1,16 @@
+//! Memory in Markdown files.
+
+mod cut;
+mod error;
+mod folder;
+mod front_matter;
+mod index;
+mod listing;
+mod middleware;
+mod name;
+mod prompt;
+mod selection;
+mod settings;
+mod tools;
+
+pub use self::{error::AgenticMemoryError, middleware::AgenticMemoryMiddleware, settings::Builder};
