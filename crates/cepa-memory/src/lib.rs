@@ -3,6 +3,10 @@
 
 #[cfg(any(feature = "mem0", feature = "reme"))]
 mod http;
+#[cfg(feature = "mem0")]
+pub mod mem0;
+#[cfg(any(feature = "mem0", feature = "reme"))]
+mod mode;
 #[cfg(any(feature = "agentic", feature = "mem0", feature = "reme"))]
 mod query;
 #[doc(hidden)]
@@ -13,4 +17,4 @@ mod turn;
 mod writes;
 
 #[cfg(any(feature = "mem0", feature = "reme"))]
-pub use self::{http::ServerError, writes::Pending};
+pub use self::{http::ServerError, mode::Mode, writes::Pending};
