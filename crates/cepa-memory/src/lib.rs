@@ -5,6 +5,10 @@
 pub mod agentic;
 #[cfg(any(feature = "mem0", feature = "reme"))]
 mod http;
+#[cfg(feature = "mem0")]
+pub mod mem0;
+#[cfg(any(feature = "mem0", feature = "reme"))]
+mod mode;
 #[cfg(any(feature = "agentic", feature = "mem0", feature = "reme"))]
 mod query;
 #[doc(hidden)]
@@ -18,4 +22,4 @@ mod writes;
 #[doc(inline)]
 pub use self::agentic::{AgenticMemoryError, AgenticMemoryMiddleware};
 #[cfg(any(feature = "mem0", feature = "reme"))]
-pub use self::{http::ServerError, writes::Pending};
+pub use self::{http::ServerError, mode::Mode, writes::Pending};

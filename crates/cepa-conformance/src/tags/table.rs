@@ -5,6 +5,7 @@
 
 use cepa_budget::texts as budget;
 use cepa_core::texts;
+use cepa_memory::{mem0::texts as mem0, texts as memory};
 
 /// Tags of texts that stand alone.
 pub(super) const WHOLE: &[(&str, &str)] = &[
@@ -39,6 +40,13 @@ pub(super) const WHOLE: &[(&str, &str)] = &[
     ("<<permission:granted name={name}>>", texts::PERMISSION_GRANTED),
     ("<<prompt:structured_output_instruction>>", texts::PROMPT_STRUCTURED_OUTPUT),
     ("<<prompt:compression>>", texts::PROMPT_COMPRESSION),
+    ("<<hint:memories {memories}>>", memory::HINT_MEMORIES),
+    ("<<tool:memory_empty>>", mem0::TOOL_MEMORY_EMPTY),
+    ("<<tool:memory_no_keywords>>", mem0::TOOL_MEMORY_NO_KEYWORDS),
+    ("<<tool:memory_recorded rationale={rationale}>>", mem0::TOOL_MEMORY_RECORDED),
+    ("<<tool_error:memory_search {error}>>", mem0::ERROR_MEMORY_SEARCH),
+    ("<<tool_error:memory_add {error}>>", mem0::ERROR_MEMORY_ADD),
+    ("<<tool_error:memory_add_empty>>", mem0::ERROR_MEMORY_ADD_EMPTY),
 ];
 
 /// Tags of texts that stand inside of others.
@@ -46,6 +54,7 @@ pub(super) const INSIDE: &[(&str, &str)] = &[
     ("<<tool:interrupted>>", texts::TOOL_INTERRUPTED),
     ("<<truncated offloaded={path}>>", texts::TRUNCATED_OFFLOADED),
     ("<<truncated>>", texts::TRUNCATED),
+    ("<<prompt:mem0_tools>>", mem0::PROMPT_MEM0_TOOLS),
     ("<<summary:truncated>>", texts::SUMMARY_TRUNCATED),
     ("<<reminder:context_offloaded {path}>>", texts::REMINDER_CONTEXT_OFFLOADED),
     ("<<reminder:image_removed {name}>>", texts::REMINDER_IMAGE_REMOVED),

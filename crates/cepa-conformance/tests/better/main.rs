@@ -13,6 +13,7 @@ mod hook_errors;
 mod hooks;
 mod interrupt;
 mod limits;
+mod mem0;
 mod retry;
 mod rewrite;
 mod short;

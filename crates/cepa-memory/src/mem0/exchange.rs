@@ -1,0 +1,29 @@
+//! What of a turn is written: the question and the answer.
+
+use cepa_core::{ContentBlock, Inputs, Msg};
+
+use super::backend::Mem0Message;
+use crate::{query::query_text, turn::Turn};
+
+/// The question and the answer. `None` where either says nothing.
+///
+/// The answer is a structured output as JSON, else what the agent said last, as its events told it: the notices that the
+/// agent returns where there is no answer are in no event. `ran` is whether the agent itself was at work in this turn; where
+/// it was not, a layer inside has answered, with the message alone.
+pub(super) fn exchange(turn: &Turn, msg: &Msg, ran: bool) -> Option<Vec<Mem0Message>> {
+    let question = query_text(&Inputs::Messages(turn.asked.clone()))?;
+    let answer = match &msg.structured_output {
+        Some(output) => serde_json::to_string(output).ok()?,
+        None if ran || !turn.said.content.is_empty() => last_text(&turn.said),
+        None => msg.text()?,
+    };
+    (!answer.trim().is_empty()).then(|| vec![Mem0Message::user(question), Mem0Message::assistant(answer)])
+}
+
+/// The text after the last tool call.
+fn last_text(said: &Msg) -> String {
+    let is_tool =
+        |block: &ContentBlock| matches!(block, ContentBlock::ToolCall(_) | ContentBlock::ToolResult(_));
+    let last = said.content.rsplit(is_tool).next().unwrap_or_default();
+    last.iter().filter_map(ContentBlock::as_text).collect::<Vec<_>>().join("\n")
+}
