@@ -64,6 +64,7 @@
 //! | `models` | `models` (default), `realtime`, `espeak`, `extractive` | chat, embeddings and speech over any OpenAI-compatible API; speech over DashScope's realtime API, or by a local program; a model that only extracts |
 //! | `budget` | `budget` | token budgets per reply and per session |
 //! | `tracing` | `tracing`, `otlp`, `terminal`, `html` | traces and metrics, time per hook, tokens and cost |
+//! | `memory` | `agentic`, `mem0`, `reme` | long-term memory: in Markdown files, in mem0, in ReMe |
 //! | `tts` | `tts` | speech: the reply, spoken while it is written |
 //! | `testing` | `testing` | a scripted model and expectations of events |
 //!
@@ -76,6 +77,9 @@ pub use cepa_budget as budget;
 #[doc(hidden)]
 pub use cepa_core::__private;
 pub use cepa_core::*;
+#[cfg(any(feature = "agentic", feature = "mem0", feature = "reme"))]
+#[doc(inline)]
+pub use cepa_memory as memory;
 #[cfg(any(feature = "models", feature = "espeak", feature = "extractive", feature = "tts"))]
 #[doc(inline)]
 pub use cepa_models as models;

@@ -1,0 +1,55 @@
+//! A model for machines without a language model.
+
+use cepa::{
+    BoxFuture, ChatChunk, ChatModel, ChatResponse, ModelOutlet, ModelRequest, Msg, Result, Role,
+    models::ExtractiveModel,
+};
+use serde_json::json;
+
+pub(crate) const INTRODUCTION: &str = "This is not a language model: without OPENAI_API_KEY and without a running \
+     Ollama, a note taker writes down what it is told, and answers with sentences that its tools find.";
+
+/// The tool that a note is written with.
+const WRITE: &str = "memory_write";
+
+/// Not a language model. What it is told is written down, where there is a tool for that; a question is answered by the
+/// extractive model.
+#[derive(Debug, Default)]
+pub(crate) struct NoteTaker {
+    reader: ExtractiveModel,
+}
+
+impl ChatModel for NoteTaker {
+    fn name(&self) -> &str {
+        "note-taker"
+    }
+
+    fn call(&self, request: ModelRequest, out: ModelOutlet) -> BoxFuture<'_, Result<ChatResponse>> {
+        Box::pin(async move {
+            let Some(told) = told(&request) else { return self.reader.call(request, out).await };
+            let is_written =
+                request.messages.last().is_some_and(|msg| msg.tool_results().next().is_some());
+            if !is_written && request.tools.iter().any(|tool| **tool.name() == *WRITE) {
+                let words = told.split_whitespace().take(6).collect::<Vec<_>>().join(" ");
+                let note = json!({
+                    "file": "user_notes.md",
+                    "name": "What the user has told",
+                    "description": format!("Before something is said about: {words}"),
+                    "type": "user",
+                    "content": told,
+                });
+                out.emit(ChatChunk::tool_call("note", WRITE, note.to_string())).await;
+            } else {
+                out.emit(ChatChunk::text("I will remember that.")).await;
+            }
+            Ok(ChatResponse::streamed())
+        })
+    }
+}
+
+/// What the user says last, if it is no question.
+fn told(request: &ModelRequest) -> Option<String> {
+    let users = |msg: &&std::sync::Arc<Msg>| msg.role == Role::User;
+    let said = request.messages.iter().rev().find(users).and_then(|msg| msg.text())?;
+    (!said.trim_end().ends_with('?')).then_some(said)
+}
