@@ -11,6 +11,9 @@ mod documentation {
     #[doc = include_str!("../../docs/writing-middleware.md")]
     struct WritingMiddleware;
 
+    #[doc = include_str!("../../docs/memory.md")]
+    struct Memory;
+
     #[doc = include_str!("../../docs/speech.md")]
     struct Speech;
 
