@@ -5,6 +5,7 @@
 
 use cepa_budget::texts as budget;
 use cepa_core::texts;
+use cepa_memory::texts as memory;
 
 /// Tags of texts that stand alone.
 pub(super) const WHOLE: &[(&str, &str)] = &[
@@ -43,6 +44,10 @@ pub(super) const WHOLE: &[(&str, &str)] = &[
 
 /// Tags of texts that stand inside of others.
 pub(super) const INSIDE: &[(&str, &str)] = &[
+    ("<<prompt:agentic_memory>>", memory::PROMPT_AGENTIC_MEMORY),
+    ("<<agentic_memory:empty>>", memory::MEMORY_EMPTY),
+    ("<<truncated lines={lines} offset={offset} file={file}>>", memory::MEMORY_TRUNCATED),
+    ("<<memory_file age={age} path={path}>>", memory::MEMORY_FILE),
     ("<<tool:interrupted>>", texts::TOOL_INTERRUPTED),
     ("<<truncated offloaded={path}>>", texts::TRUNCATED_OFFLOADED),
     ("<<truncated>>", texts::TRUNCATED),
