@@ -39,6 +39,7 @@ mod self_check;
 mod spans;
 mod tags;
 mod tools;
+mod workdir;
 mod world;
 
 pub use self::{

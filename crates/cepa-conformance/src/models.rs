@@ -23,6 +23,9 @@ use crate::{
 /// The tool by which a model is made to answer with an object.
 const STRUCTURED: &str = "generate_structured_output";
 
+/// Shorter than any scripted delay.
+const MOMENT: Duration = Duration::from_millis(1);
+
 /// A model whose answers are used up one after the other.
 #[derive(Debug)]
 pub(crate) struct ScriptedModel {
@@ -72,6 +75,10 @@ impl ScriptedModel {
         let structured = is_structured(request);
         self.record(request, if structured { "structured" } else { "chat" });
         let call = self.next(structured)?;
+        if request.purpose == Purpose::MemorySelection {
+            // It runs beside the reply, which goes on until it waits for something: a paused clock stands still till then.
+            tokio::time::sleep(MOMENT).await;
+        }
         pause(call.delay_ms, call.hang).await;
         if let Some(raise) = &call.raise {
             return Err(failure(raise));

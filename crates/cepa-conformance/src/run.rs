@@ -132,7 +132,7 @@ impl Stage<'_> {
             .flat_map(|layer| layer.middleware().tools())
             .map(|tool| tool.name().to_owned())
             .collect();
-        Ok(json!({
+        let mut recording = json!({
             "events": got.events,
             "final_messages": got.final_messages,
             "error": got.error,
@@ -143,7 +143,9 @@ impl Stage<'_> {
             "state": json_of(&*self.staffed.agent.state()?),
             "rebuilt_from_events": rebuilt.map(json_of),
             "middleware_tools": tools,
-        }))
+        });
+        self.world.workdir.hide(&mut recording);
+        Ok(recording)
     }
 }
 

@@ -3,6 +3,7 @@
 //! Each implementation words its own hints and messages. Before two recordings are compared, every text is looked
 //! up here and replaced by the tag that the case files have for it, with the values that matter inside.
 
+mod manifest;
 mod runtime_state;
 mod table;
 mod template;
@@ -44,7 +45,7 @@ impl std::fmt::Debug for Tags {
 impl Tags {
     /// The built-in texts of Cepa.
     pub(crate) fn of_cepa() -> Self {
-        let mut tags = Self { rules: Vec::new(), readers: vec![runtime_state::read] };
+        let mut tags = Self { rules: Vec::new(), readers: vec![runtime_state::read, manifest::read] };
         for (tag, text) in table::WHOLE {
             tags.add(tag, text, Place::Whole);
         }

@@ -18,12 +18,14 @@ use crate::{
     offloader::FakeOffloader,
     spans::Spans,
     tools::ScriptedTool,
+    workdir::Workdir,
 };
 
 /// The scripted parts of a case. They outlive an agent: a reloaded one goes on with the same scripts.
 pub(crate) struct World {
     pub(crate) log: Log,
     pub(crate) spans: Spans,
+    pub(crate) workdir: Workdir,
     models: BTreeMap<String, Arc<ScriptedModel>>,
     tools: Vec<Arc<ScriptedTool>>,
     offloader: Arc<FakeOffloader>,
@@ -47,7 +49,14 @@ impl World {
         let grouped = |spec: &&ToolSpec| !case.tool_groups.iter().any(|group| names(group, &spec.name));
         let tools = case.tools.iter().filter(grouped).map(|spec| ScriptedTool::new(spec, &log)).collect();
         let offloader = FakeOffloader::new(&log);
-        Self { models: models.collect(), tools, offloader, log, spans: Spans::default() }
+        Self {
+            models: models.collect(),
+            tools,
+            offloader,
+            log,
+            spans: Spans::default(),
+            workdir: Workdir::default(),
+        }
     }
 
     /// The model of this label.

@@ -299,3 +299,30 @@ fn spans_that_say_less_or_other_things_are_found() {
         assert_eq!(path(of(spans(|_| {}), spans(change))), format!("calls[0].{expected}"));
     }
 }
+
+#[test]
+fn memories_are_chosen_at_any_time_of_the_reply_with_tools_of_our_own() {
+    let choosing = json!({"core": "model", "model": "sel", "purpose": "structured"});
+    let asked = json!({"model": "sel", "purpose": "structured", "messages": [{"content": "which?"}]});
+    let mut expected = call();
+    expected["trace"].as_array_mut().unwrap().insert(0, choosing.clone());
+    expected["model_requests"].as_array_mut().unwrap().insert(0, asked.clone());
+    let mut got = with(call(), "middleware_tools", json!(["memory_read", "memory_write"]));
+    got["trace"].as_array_mut().unwrap().push(choosing);
+    got["model_requests"].as_array_mut().unwrap().push(asked);
+    got["model_requests"][0]["tools"] = json!(["f", "memory_read", "memory_write"]);
+    of(expected.clone(), got.clone()).unwrap();
+
+    // What is asked, which other tools there are, and that it is asked at all, is compared.
+    let mut other = got.clone();
+    other["model_requests"][1]["messages"] = json!([{"content": "what?"}]);
+    assert!(of(expected.clone(), other).is_err());
+    let mut other = got.clone();
+    other["model_requests"][0]["tools"] = json!(["g", "memory_read"]);
+    assert!(of(expected.clone(), other).is_err());
+    let mut other = got.clone();
+    other["trace"].as_array_mut().unwrap().pop();
+    assert!(of(expected.clone(), other).is_err());
+    // Without the layer nothing of it is free.
+    assert!(of(expected, with(got, "middleware_tools", json!([]))).is_err());
+}

@@ -2,6 +2,7 @@
 //!
 //! Another one is one function in a file of its own and one line in [`KINDS`].
 
+mod agentic_memory;
 mod budget;
 mod mem0;
 mod tracing;
@@ -35,8 +36,13 @@ impl<M: Middleware> BuiltinLayer for Arc<M> {
 type Build = fn(&LayerSpec, &World) -> Result<Box<dyn BuiltinLayer>, RunError>;
 
 /// The kinds there are.
-const KINDS: &[(&str, Build)] =
-    &[("budget", budget::build), ("mem0", mem0::build), ("tracing", tracing::build), ("tts", tts::build)];
+const KINDS: &[(&str, Build)] = &[
+    ("agentic_memory", agentic_memory::build),
+    ("budget", budget::build),
+    ("mem0", mem0::build),
+    ("tracing", tracing::build),
+    ("tts", tts::build),
+];
 
 /// The built-in layer of this kind.
 pub(super) fn build(kind: &str, spec: &LayerSpec, world: &World) -> Result<Box<dyn BuiltinLayer>, RunError> {

@@ -51,6 +51,10 @@ pub(super) const WHOLE: &[(&str, &str)] = &[
 
 /// Tags of texts that stand inside of others.
 pub(super) const INSIDE: &[(&str, &str)] = &[
+    ("<<prompt:agentic_memory>>", memory::PROMPT_AGENTIC_MEMORY),
+    ("<<agentic_memory:empty>>", memory::MEMORY_EMPTY),
+    ("<<truncated lines={lines} offset={offset} file={file}>>", memory::MEMORY_TRUNCATED),
+    ("<<memory_file age={age} path={path}>>", memory::MEMORY_FILE),
     ("<<tool:interrupted>>", texts::TOOL_INTERRUPTED),
     ("<<truncated offloaded={path}>>", texts::TRUNCATED_OFFLOADED),
     ("<<truncated>>", texts::TRUNCATED),
