@@ -15,6 +15,13 @@ pub(crate) struct Turn {
     pub(crate) said: Msg,
 }
 
+impl Turn {
+    /// Whether a call of a tool is open: what is returned meanwhile is no answer.
+    fn waits(&self) -> bool {
+        self.said.tool_calls().any(|call| self.said.tool_result(&call.id).is_none())
+    }
+}
+
 /// Runs a reply and returns with its result the turn, if it has ended with an answer: not when it waits, was interrupted
 /// or failed. What is known of a turn that waits is kept in the layer's place in the session, and taken from there when
 /// it goes on.
@@ -40,6 +47,8 @@ pub(crate) async fn run_turn(
         Ok(msg) => match msg.finished_reason {
             Some(ReplyFinishedReason::Completed | ReplyFinishedReason::ExceedMaxIters) => Some(turn),
             Some(_) => None,
+            // A layer inside has answered, with a message of its own.
+            None if !turn.waits() => Some(turn),
             None => {
                 if let Err(error) = cx.my_state().set(turn) {
                     tracing::warn!(%error, "a turn that waits is not kept: it will not be remembered");

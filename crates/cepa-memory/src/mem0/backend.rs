@@ -3,6 +3,9 @@
 use cepa_core::{BoxError, BoxFuture};
 use serde::Serialize;
 
+/// How many memories are found, unless told otherwise.
+pub(super) const TOP_K: usize = 5;
+
 /// Something that searches and adds as mem0 does.
 ///
 /// ```
@@ -51,6 +54,13 @@ pub struct Mem0Search {
     pub threshold: Option<f64>,
 }
 
+impl Mem0Search {
+    /// The best 5 memories of a user.
+    pub fn new(query: impl Into<String>, user_id: impl Into<String>) -> Self {
+        Self { query: query.into(), user_id: user_id.into(), agent_id: None, top_k: TOP_K, threshold: None }
+    }
+}
+
 /// What is to be remembered.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -63,6 +73,13 @@ pub struct Mem0Add {
     pub agent_id: Option<String>,
     /// Whether mem0's model picks out what is worth remembering; else the messages are kept as they are.
     pub infer: bool,
+}
+
+impl Mem0Add {
+    /// What is worth it in these messages, of a user.
+    pub fn new(messages: Vec<Mem0Message>, user_id: impl Into<String>) -> Self {
+        Self { messages, user_id: user_id.into(), agent_id: None, infer: true }
+    }
 }
 
 /// A message as mem0 takes it.

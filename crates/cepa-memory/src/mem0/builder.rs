@@ -4,7 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 #[cfg(doc)]
 use super::MemoryScope;
-use super::{backend::Mem0, memory::Memory, middleware::Mem0Middleware, texts};
+use super::{
+    backend::{Mem0, TOP_K},
+    memory::Memory,
+    middleware::Mem0Middleware,
+    texts,
+};
 use crate::{Mode, http::ServerError, writes::Writes};
 
 /// How long a reply waits for memories, unless told otherwise.
@@ -37,7 +42,7 @@ impl Mem0Builder {
                 user_id: None,
                 agent_id: None,
                 scope_search_by_agent: true,
-                top_k: 5,
+                top_k: TOP_K,
                 threshold: None,
                 search_deadline: SEARCH_DEADLINE,
                 write_deadline: WRITE_DEADLINE,
