@@ -4,6 +4,7 @@
 //! ends the run.
 
 mod features;
+mod package;
 mod steps;
 mod summary;
 

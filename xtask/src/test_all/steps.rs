@@ -1,6 +1,6 @@
 //! The steps, in their order: what fails fast comes first.
 
-use super::{Plan, features};
+use super::{Plan, features, package};
 use crate::{
     Workspace,
     command::{cargo, succeeds},
@@ -45,7 +45,7 @@ pub(super) const STEPS: &[Step] = &[
         about: "the recorded behaviour that is kept in the repository",
         plan: conformance,
     },
-    Step { name: "package", about: "the crates are fit for crates.io", plan: package },
+    Step { name: "package", about: "the crates are fit for crates.io", plan: package::plan },
 ];
 
 fn fmt(workspace: &Workspace) -> Plan {
@@ -122,10 +122,6 @@ fn conformance(workspace: &Workspace) -> Plan {
     let mut run = cargo(&workspace.root, &["run", "--quiet", "--package", RUNNER, "--"]);
     run.arg(cases);
     Plan::run([run])
-}
-
-fn package(workspace: &Workspace) -> Plan {
-    Plan::run([cargo(&workspace.root, &["publish", "--workspace", "--dry-run", "--allow-dirty"])])
 }
 
 /// Why a subcommand of cargo cannot be used, if it cannot.
