@@ -32,6 +32,7 @@ fn every_row_names_its_tests() {
         "cepa-budget/tests",
         "cepa-tracing/tests",
         "cepa-tts/tests",
+        "cepa-memory/tests",
         "cepa-conformance/tests/better",
     ];
     for part in parts {

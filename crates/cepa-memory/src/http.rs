@@ -156,6 +156,7 @@ impl Http {
     }
 
     /// The name of the service.
+    #[cfg(feature = "mem0")]
     pub(crate) fn service(&self) -> &'static str {
         self.service
     }

@@ -1,8 +1,8 @@
 //! What a turn asks, as a query.
 
-use std::sync::Arc;
-
-use cepa_core::{Inputs, Msg, Role};
+use cepa_core::Inputs;
+#[cfg(any(feature = "mem0", feature = "reme"))]
+use cepa_core::Role;
 
 /// The texts of the user's messages. `None` where there are none: an answer to a question of the agent, or nothing new.
 #[cfg(any(feature = "mem0", feature = "reme"))]
@@ -13,7 +13,7 @@ pub(crate) fn query_text(inputs: &Inputs) -> Option<String> {
 /// The texts of all messages, each with who says it (AgentScope 2.0.11's agentic memory).
 #[cfg(feature = "agentic")]
 pub(crate) fn named_query_text(inputs: &Inputs) -> Option<String> {
-    let said = |msg: &Arc<Msg>| msg.text().map(|text| format!("{}: {text}", msg.name));
+    let said = |msg: &std::sync::Arc<cepa_core::Msg>| msg.text().map(|text| format!("{}: {text}", msg.name));
     joined(inputs.messages().iter().filter_map(said))
 }
 

@@ -3,6 +3,7 @@
 //! Another one is one function in a file of its own and one line in [`KINDS`].
 
 mod budget;
+mod reme;
 mod tracing;
 mod tts;
 
@@ -35,7 +36,7 @@ type Build = fn(&LayerSpec, &World) -> Result<Box<dyn BuiltinLayer>, RunError>;
 
 /// The kinds there are.
 const KINDS: &[(&str, Build)] =
-    &[("budget", budget::build), ("tracing", tracing::build), ("tts", tts::build)];
+    &[("budget", budget::build), ("reme", reme::build), ("tracing", tracing::build), ("tts", tts::build)];
 
 /// The built-in layer of this kind.
 pub(super) fn build(kind: &str, spec: &LayerSpec, world: &World) -> Result<Box<dyn BuiltinLayer>, RunError> {

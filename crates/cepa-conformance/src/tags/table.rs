@@ -5,6 +5,7 @@
 
 use cepa_budget::texts as budget;
 use cepa_core::texts;
+use cepa_memory::texts as memory;
 
 /// Tags of texts that stand alone.
 pub(super) const WHOLE: &[(&str, &str)] = &[
@@ -39,11 +40,16 @@ pub(super) const WHOLE: &[(&str, &str)] = &[
     ("<<permission:granted name={name}>>", texts::PERMISSION_GRANTED),
     ("<<prompt:structured_output_instruction>>", texts::PROMPT_STRUCTURED_OUTPUT),
     ("<<prompt:compression>>", texts::PROMPT_COMPRESSION),
+    ("<<hint:memories {memories}>>", memory::HINT_MEMORIES),
+    ("<<tool:memory_empty>>", memory::TOOL_MEMORY_EMPTY),
+    ("<<tool:memory_no_query>>", memory::TOOL_MEMORY_NO_QUERY),
+    ("<<tool_error:memory_search {error}>>", memory::TOOL_ERROR_MEMORY_SEARCH),
 ];
 
 /// Tags of texts that stand inside of others.
 pub(super) const INSIDE: &[(&str, &str)] = &[
     ("<<tool:interrupted>>", texts::TOOL_INTERRUPTED),
+    ("<<prompt:reme_tools>>", memory::PROMPT_REME_TOOLS),
     ("<<truncated offloaded={path}>>", texts::TRUNCATED_OFFLOADED),
     ("<<truncated>>", texts::TRUNCATED),
     ("<<summary:truncated>>", texts::SUMMARY_TRUNCATED),

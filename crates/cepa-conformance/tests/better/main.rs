@@ -13,6 +13,7 @@ mod hook_errors;
 mod hooks;
 mod interrupt;
 mod limits;
+mod reme;
 mod retry;
 mod rewrite;
 mod short;
