@@ -1,5 +1,6 @@
 //! Memory in ReMe: with fakes on a paused clock, over HTTP with servers that fail, and with the real service.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail the test")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests may fail the test")]
+#![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 mod faults;
 mod http;
