@@ -19,7 +19,11 @@ use crate::{
 const WRITING: Duration = Duration::from_secs(60);
 
 pub(crate) enum Backend {
-    Files { layer: Arc<AgenticMemoryMiddleware>, folder: PathBuf, _gone_at_the_end: Option<tempfile::TempDir> },
+    Files {
+        layer: Arc<AgenticMemoryMiddleware>,
+        folder: PathBuf,
+        _gone_at_the_end: Option<tempfile::TempDir>,
+    },
     Mem0(Arc<Mem0Middleware>, String),
     ReMe(Arc<ReMeMiddleware>, String),
 }

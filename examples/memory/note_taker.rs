@@ -27,8 +27,7 @@ impl ChatModel for NoteTaker {
     fn call(&self, request: ModelRequest, out: ModelOutlet) -> BoxFuture<'_, Result<ChatResponse>> {
         Box::pin(async move {
             let Some(told) = told(&request) else { return self.reader.call(request, out).await };
-            let is_written =
-                request.messages.last().is_some_and(|msg| msg.tool_results().next().is_some());
+            let is_written = request.messages.last().is_some_and(|msg| msg.tool_results().next().is_some());
             if !is_written && request.tools.iter().any(|tool| **tool.name() == *WRITE) {
                 let words = told.split_whitespace().take(6).collect::<Vec<_>>().join(" ");
                 let note = json!({

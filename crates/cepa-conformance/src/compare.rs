@@ -113,9 +113,10 @@ impl Comparison {
             )?;
         }
         self.state(&expected["state"], &got["state"])?;
-        for part in ["backend", "middleware_tools"] {
-            self.same.lists(part, items(&expected[part]), items(&got[part]))?;
-        }
+        let [calls, got_calls] = [expected, got].map(|call| without_embedding(items(&call["backend"])));
+        self.same.lists("backend", &calls, &got_calls)?;
+        let part = "middleware_tools";
+        self.same.lists(part, items(&expected[part]), items(&got[part]))?;
         self.spans(items(&expected["spans"]), items(&got["spans"]))?;
         if failed.is_none() {
             let part = "rebuilt_from_events";
@@ -184,6 +185,12 @@ impl Comparison {
         self.summed_up |=
             items(&call["model_requests"]).iter().any(|request| request["purpose"] == "structured");
     }
+}
+
+/// AgentScope runs ReMe in its own process: it gives it a model and starts it. In Cepa it is a service that runs already;
+/// what counts is which jobs are run.
+fn without_embedding(calls: &[Value]) -> Vec<Value> {
+    calls.iter().filter(|call| call["backend"] != "reme" || call["op"] == "job").cloned().collect()
 }
 
 fn some(value: &Value) -> Option<&Value> {

@@ -40,7 +40,11 @@ impl Normaliser<'_> {
                 }
                 ("state", state) => *state = self.state(state.take()),
                 ("spans", Value::Array(spans)) => spans.iter_mut().for_each(|span| self.span(span)),
-                ("trace" | "backend" | "error", part) => self.values(part),
+                ("trace" | "error", part) => self.values(part),
+                ("backend", part) => {
+                    self.values(part);
+                    messages_as_in_requests(part);
+                }
                 _ => {}
             }
         }
@@ -160,6 +164,14 @@ impl Normaliser<'_> {
         if let Value::String(text) = id {
             *text = self.ids.name(text);
         }
+    }
+}
+
+/// Messages that a fake was given have the fields of those that a model is given.
+fn messages_as_in_requests(calls: &mut Value) {
+    let calls = calls.as_array_mut().into_iter().flatten();
+    for message in calls.filter_map(|call| call.get_mut("messages")?.as_array_mut()).flatten() {
+        keep(message, &["name", "role", "content"]);
     }
 }
 

@@ -156,7 +156,6 @@ impl Http {
     }
 
     /// The name of the service.
-    #[cfg(feature = "reme")]
     pub(crate) fn service(&self) -> &'static str {
         self.service
     }

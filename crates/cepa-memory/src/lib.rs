@@ -11,6 +11,8 @@ pub mod mem0;
 mod mode;
 #[cfg(any(feature = "agentic", feature = "mem0", feature = "reme"))]
 mod query;
+#[cfg(feature = "reme")]
+mod reme;
 #[doc(hidden)]
 pub mod texts;
 #[cfg(any(feature = "mem0", feature = "reme"))]
@@ -21,5 +23,9 @@ mod writes;
 #[cfg(feature = "agentic")]
 #[doc(inline)]
 pub use self::agentic::{AgenticMemoryError, AgenticMemoryMiddleware};
+#[cfg(feature = "reme")]
+pub use self::reme::{
+    JobAnswer, ReMe, ReMeError, ReMeMiddleware, ReMeMiddlewareBuilder, ReMeService, ReMeServiceBuilder,
+};
 #[cfg(any(feature = "mem0", feature = "reme"))]
 pub use self::{http::ServerError, mode::Mode, writes::Pending};

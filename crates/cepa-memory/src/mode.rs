@@ -1,12 +1,15 @@
 //! Who looks into memory, and who writes to it.
 
-/// Who looks into memory, and who writes to it (AgentScope 2.0.11's modes).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+use serde::{Deserialize, Serialize};
+
+/// Who looks into memory, and who writes to it (AgentScope 2.0.11's modes, by the same names in JSON).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Mode {
-    /// The layer: it searches before each reply and writes after it. The model sees no tool.
+    /// The layer searches by what the user says, and puts in what it finds. The model has no tool.
     StaticControl,
-    /// The model, by tools. The layer does nothing by itself.
+    /// The model searches with a tool, when it wants to.
     AgentControl,
     /// Both.
     #[default]
@@ -14,7 +17,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Whether the layer itself searches and writes.
+    /// Whether the layer searches by itself.
     pub(crate) fn is_static(self) -> bool {
         self != Self::AgentControl
     }

@@ -7,9 +7,7 @@ use cepa_core::Role;
 /// The texts of the user's messages. `None` where there are none: an answer to a question of the agent, or nothing new.
 #[cfg(any(feature = "mem0", feature = "reme"))]
 pub(crate) fn query_text(inputs: &Inputs) -> Option<String> {
-    joined(
-        inputs.messages().iter().filter(|msg| msg.role == Role::User).filter_map(|msg| msg.text()),
-    )
+    joined(inputs.messages().iter().filter(|msg| msg.role == Role::User).filter_map(|msg| msg.text()))
 }
 
 /// The texts of all messages, each with who says it (AgentScope 2.0.11's agentic memory).

@@ -83,6 +83,36 @@ pub const PROMPT_MEMORY_SELECTION: &str = "You choose notes for an assistant. Yo
 /// What that model is asked.
 #[cfg(feature = "agentic")]
 pub const MEMORY_SELECTION: &str = "Query: {query}\n\nAvailable memories:\n{manifest}";
+/// What a search tool answers when it has found nothing.
+#[cfg(any(feature = "mem0", feature = "reme"))]
+pub const TOOL_MEMORY_EMPTY: &str = "Nothing about this is remembered.";
+
+/// What a search tool answers when it could not search; `{error}` is filled in.
+#[cfg(any(feature = "mem0", feature = "reme"))]
+pub const TOOL_ERROR_MEMORY_SEARCH: &str = "The memory could not be searched: {error}";
+
+/// What ReMe's search tool answers when it was not told what to look for.
+#[cfg(feature = "reme")]
+pub const TOOL_MEMORY_NO_QUERY: &str = "There is no query, so nothing was searched for.";
+
+/// What stands in the system prompt of an agent that can search ReMe.
+#[cfg(feature = "reme")]
+pub const PROMPT_REME_TOOLS: &str = "# Memory of earlier conversations\n\nWhat was said in earlier conversations can be \
+     searched with the tool `memory_search`. Search before you answer where the answer may hang on it: who the user is, \
+     what they like, what was decided. This conversation is remembered by itself; there is no tool for that.";
+
+/// What ReMe's search tool does.
+#[cfg(feature = "reme")]
+pub(crate) const TOOL_MEMORY_SEARCH: &str = "Searches what was said in earlier conversations.";
+
+/// The argument `query` of ReMe's search tool.
+#[cfg(feature = "reme")]
+pub(crate) const TOOL_MEMORY_SEARCH_QUERY: &str =
+    "What to look for: a name, a taste, a decision, in a few telling words.";
+
+/// The argument `limit` of ReMe's search tool.
+#[cfg(feature = "reme")]
+pub(crate) const TOOL_MEMORY_SEARCH_LIMIT: &str = "How many memories at most.";
 
 #[cfg(all(test, any(feature = "mem0", feature = "reme")))]
 mod tests {

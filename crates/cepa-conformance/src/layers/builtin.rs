@@ -5,6 +5,7 @@
 mod agentic_memory;
 mod budget;
 mod mem0;
+mod reme;
 mod tracing;
 mod tts;
 
@@ -40,6 +41,7 @@ const KINDS: &[(&str, Build)] = &[
     ("agentic_memory", agentic_memory::build),
     ("budget", budget::build),
     ("mem0", mem0::build),
+    ("reme", reme::build),
     ("tracing", tracing::build),
     ("tts", tts::build),
 ];

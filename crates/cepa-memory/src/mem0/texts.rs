@@ -13,15 +13,11 @@ pub const TOOL_DESCRIPTION_ADD: &str =
     "Remembers facts for later conversations. Only `content` is kept; `thinking` stays in this conversation.";
 /// Result of a search without a keyword.
 pub const TOOL_MEMORY_NO_KEYWORDS: &str = "There was no keyword to search for.";
-/// Result of a search that found nothing.
-pub const TOOL_MEMORY_EMPTY: &str = "Nothing about this is remembered.";
 /// Result of an addition.
 pub const TOOL_MEMORY_RECORDED: &str = "It is remembered now. Reason given: {rationale}";
 /// Result of an addition that mem0 still works on.
 pub const TOOL_MEMORY_PENDING: &str =
     "It was taken in, and can be found in a while. Reason given: {rationale}";
-/// Result of a search that failed.
-pub const ERROR_MEMORY_SEARCH: &str = "Long-term memory could not be searched: {error}";
 /// Result of an addition that failed.
 pub const ERROR_MEMORY_ADD: &str = "This could not be remembered: {error}";
 /// Result of an addition of nothing.

@@ -18,7 +18,7 @@ use super::{
     memory::{Memory, unique},
     texts,
 };
-use crate::texts::bullets;
+use crate::texts::{TOOL_ERROR_MEMORY_SEARCH, TOOL_MEMORY_EMPTY, bullets};
 
 /// The tools for this memory.
 pub(super) fn of(memory: &Arc<Memory>) -> Vec<Arc<dyn Tool>> {
@@ -125,14 +125,14 @@ impl Tool for SearchMemory {
             }
             let scope = match self.0.scope(cx.context()) {
                 Ok(scope) => scope,
-                Err(error) => return Ok(failed(texts::ERROR_MEMORY_SEARCH, error)),
+                Err(error) => return Ok(failed(TOOL_ERROR_MEMORY_SEARCH, error)),
             };
             let limit = limit.unwrap_or(self.0.top_k);
             let searches = keywords.into_iter().map(|keyword| self.0.search(&scope, keyword, limit));
             Ok(match try_join_all(searches).await.map(|found| unique(found.into_iter().flatten())) {
-                Ok(found) if found.is_empty() => ToolResponse::text(texts::TOOL_MEMORY_EMPTY),
+                Ok(found) if found.is_empty() => ToolResponse::text(TOOL_MEMORY_EMPTY),
                 Ok(found) => ToolResponse::text(bullets(&found)),
-                Err(error) => failed(texts::ERROR_MEMORY_SEARCH, error),
+                Err(error) => failed(TOOL_ERROR_MEMORY_SEARCH, error),
             })
         })
     }

@@ -49,7 +49,7 @@ async fn keywords_are_searched_for_side_by_side_and_each_memory_is_told_once() {
 async fn a_search_without_a_find_or_a_keyword_says_so() {
     let store = Store::default();
     let nothing = call(&store, "search_memory", json!({"keywords": ["tea"]})).await;
-    assert_eq!(nothing, (ToolResultState::Success, texts::TOOL_MEMORY_EMPTY.into()));
+    assert_eq!(nothing, (ToolResultState::Success, cepa_memory::texts::TOOL_MEMORY_EMPTY.into()));
     assert_eq!(store.searches()[0].top_k, 5);
     let none = call(&store, "search_memory", json!({"keywords": [" "]})).await;
     assert_eq!(none, (ToolResultState::Success, texts::TOOL_MEMORY_NO_KEYWORDS.into()));

@@ -1,0 +1,142 @@
+//! What these tests share: a ReMe in the process, agents, and what the log said.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use cepa_core::{
+    Agent, AgentBuilder, BoxFuture, InjectionConfig, ModelRequest,
+    serde_json::{Map, Value, json},
+    testing::ScriptedModel,
+};
+use cepa_memory::{JobAnswer, ReMe, ReMeError, ReMeMiddleware};
+use tracing::{
+    Event, Level, Metadata, Subscriber,
+    field::{Field, Visit},
+    span,
+};
+
+/// A ReMe that remembers one thing of whatever it is asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fake {
+    search_takes: Duration,
+    write_takes: Duration,
+    ran: Arc<Mutex<Vec<(String, Value)>>>,
+}
+
+impl Fake {
+    pub(crate) fn searching(search_takes: Duration) -> Self {
+        Self { search_takes, ..Self::default() }
+    }
+
+    pub(crate) fn writing(write_takes: Duration) -> Self {
+        Self { write_takes, ..Self::default() }
+    }
+
+    /// The arguments with which this job was run, each time.
+    pub(crate) fn ran(&self, job: &str) -> Vec<Value> {
+        let ran = self.ran.lock().unwrap();
+        ran.iter().filter(|(name, _)| name == job).map(|(_, arguments)| arguments.clone()).collect()
+    }
+
+    /// The turns that were remembered, each message as `name: blocks`.
+    pub(crate) fn turns(&self) -> Vec<Vec<String>> {
+        let messages = |turn: &Value| turn["messages"].as_array().unwrap().iter().map(shown).collect();
+        self.ran("auto_memory").iter().map(messages).collect()
+    }
+}
+
+fn shown(message: &Value) -> String {
+    let blocks = message["content"].as_array().unwrap().iter().map(|block| match block["type"].as_str() {
+        Some("text") => block["text"].as_str().unwrap().to_owned(),
+        Some(kind) => format!("<{kind} {}>", block["name"].as_str().unwrap_or_default()),
+        None => block.to_string(),
+    });
+    format!("{}: {}", message["name"].as_str().unwrap(), blocks.collect::<Vec<_>>().join(" "))
+}
+
+impl ReMe for Fake {
+    fn run<'a>(
+        &'a self,
+        job: &'a str,
+        arguments: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<JobAnswer, ReMeError>> {
+        Box::pin(async move {
+            let is_search = job == "search";
+            tokio::time::sleep(if is_search { self.search_takes } else { self.write_takes }).await;
+            let about = format!("mem for {}", arguments.get("query").and_then(Value::as_str).unwrap_or(""));
+            self.ran.lock().unwrap().push((job.to_owned(), arguments.into()));
+            Ok(JobAnswer::new(Map::from_iter([("results".to_owned(), json!([{"text": about}]))])))
+        })
+    }
+
+    fn jobs(&self) -> BoxFuture<'_, Result<Vec<String>, ReMeError>> {
+        Box::pin(async { Ok(vec!["search".to_owned(), "auto_memory".to_owned()]) })
+    }
+}
+
+/// An agent that is told nothing of time and tasks.
+pub(crate) fn builder(model: &ScriptedModel, layer: &Arc<ReMeMiddleware>) -> AgentBuilder {
+    let mut injection = InjectionConfig::default();
+    injection.inject_runtime_state = false;
+    Agent::builder("Friday").model(model.clone()).injection_config(injection).middleware(layer.clone())
+}
+
+/// Waits for what is written. The clock may stand still meanwhile.
+pub(crate) async fn flush(layer: &ReMeMiddleware) {
+    layer.flush(Duration::from_secs(3600)).await.unwrap();
+}
+
+/// The memories of a request, as the model is told of them.
+pub(crate) fn memories(request: &ModelRequest) -> Vec<String> {
+    let request = serde_json::to_value(&request.messages).unwrap();
+    let blocks = request.as_array().unwrap().iter().flat_map(|msg| msg["content"].as_array().unwrap());
+    let hints = blocks.filter_map(|block| block["hint"].as_str());
+    hints
+        .flat_map(|hint| hint.lines().filter_map(|line| line.strip_prefix("- ")).map(str::to_owned))
+        .collect()
+}
+
+/// The warnings of this crate, as long as the guard lives.
+pub(crate) fn warnings() -> (Warnings, tracing::subscriber::DefaultGuard) {
+    let warnings = Warnings::default();
+    let guard = tracing::subscriber::set_default(warnings.clone());
+    (warnings, guard)
+}
+
+#[derive(Clone, Default)]
+pub(crate) struct Warnings(Arc<Mutex<Vec<String>>>);
+
+impl Warnings {
+    pub(crate) fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+impl Subscriber for Warnings {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target().starts_with("cepa_memory") && *metadata.level() <= Level::WARN
+    }
+    fn new_span(&self, _span: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+    fn record(&self, _span: &span::Id, _values: &span::Record<'_>) {}
+    fn record_follows_from(&self, _span: &span::Id, _follows: &span::Id) {}
+    fn event(&self, event: &Event<'_>) {
+        let mut line = Line(String::new());
+        event.record(&mut line);
+        self.0.lock().unwrap().push(line.0);
+    }
+    fn enter(&self, _span: &span::Id) {}
+    fn exit(&self, _span: &span::Id) {}
+}
+
+struct Line(String);
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.0 += &format!("{}={value:?} ", field.name());
+    }
+}
