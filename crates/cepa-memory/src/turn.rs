@@ -43,28 +43,36 @@ pub(crate) async fn run_turn(
             look(event)
         })
         .await;
+    let state = cx.my_state();
     let ended = match &result {
-        Ok(msg) => match msg.finished_reason {
-            Some(ReplyFinishedReason::Completed | ReplyFinishedReason::ExceedMaxIters) => Some(turn),
-            Some(_) => None,
-            // A layer inside has answered, with a message of its own.
-            None if !turn.waits() => Some(turn),
-            None => {
-                if let Err(error) = cx.my_state().set(turn) {
-                    tracing::warn!(%error, "a turn that waits is not kept: it will not be remembered");
-                }
-                None
-            }
-        },
-        Err(_) => None,
+        // A layer inside may have answered, with a message of its own that has no reason.
+        Ok(msg) if msg.finished_reason.is_some() || !turn.waits() => {
+            let kept = state.take::<Turn>().map(drop);
+            let is_answered = matches!(
+                msg.finished_reason,
+                None | Some(ReplyFinishedReason::Completed | ReplyFinishedReason::ExceedMaxIters)
+            );
+            kept.map(|()| is_answered.then_some(turn))
+        }
+        Ok(_) => state.set(turn).map(|()| None),
+        // What waits goes on waiting where the input did not fit.
+        Err(_) => Ok(None),
     };
+    let ended = ended.unwrap_or_else(|error| {
+        tracing::warn!(%error, "the state is not reached: a turn will not be remembered");
+        None
+    });
     (result, ended.filter(|turn| !turn.asked.is_empty()))
 }
 
 fn begin(cx: &Cx<Reply>, inputs: &Inputs) -> Result<Turn> {
     let id = cx.reply_id()?;
-    // What waited is taken out, whatever comes now.
-    let waiting = cx.my_state().take::<Turn>()?.filter(|turn| turn.reply_id == id);
+    // What waits stays there until its reply has ended: this input may be refused.
+    let waiting = cx.my_state().take::<Turn>()?;
+    if let Some(waiting) = &waiting {
+        cx.my_state().set(waiting.clone())?;
+    }
+    let waiting = waiting.filter(|turn| turn.reply_id == id);
     let mut turn = waiting.unwrap_or_else(|| Turn {
         reply_id: id.clone(),
         asked: Vec::new(),

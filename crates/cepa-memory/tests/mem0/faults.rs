@@ -182,12 +182,17 @@ async fn f18_a_turn_that_waits_for_a_person_is_written_once_with_the_real_answer
     let state = serde_json::to_string(&*agent.state().unwrap()).unwrap();
     let state: cepa_core::AgentState = serde_json::from_str(&state).unwrap();
     let mut agent = build(&model).state(state).build().unwrap();
+    // Neither a message that comes too early nor an answer to another question makes it forget what was asked.
+    within(agent.reply("Are you there?")).await.unwrap_err();
     let call = agent.state().unwrap().context.last().unwrap().tool_calls().next().unwrap().clone();
     let reply_id = agent.state().unwrap().reply_id().clone();
+    let stale = UserConfirmResultEvent::new("another", [ConfirmResult::confirm(call.clone())]);
+    within(agent.reply(stale)).await.unwrap_err();
     let yes = UserConfirmResultEvent::new(reply_id, [ConfirmResult::confirm(call)]);
     within(agent.reply(yes)).await.unwrap();
     assert_eq!(store.turns(), [("alice".into(), "Pay the bill".into(), "Paid.".into())]);
-    assert_eq!(store.searches().len(), 1);
+    let asked: Vec<_> = store.searches().into_iter().map(|search| search.query).collect();
+    assert_eq!(asked, ["Pay the bill", "Are you there?"]);
 }
 
 #[tokio::test(start_paused = true)]
