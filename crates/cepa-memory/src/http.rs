@@ -155,11 +155,6 @@ impl Http {
         serde_json::from_slice(&bytes).map_err(|error| self.nonsense(format_args!("no JSON ({error})")))
     }
 
-    /// The name of the service.
-    pub(crate) fn service(&self) -> &'static str {
-        self.service
-    }
-
     pub(crate) fn nonsense(&self, reason: impl fmt::Display) -> ServerError {
         ServerError::Nonsense { service: self.service, reason: self.words(&reason.to_string()) }
     }

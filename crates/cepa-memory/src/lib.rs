@@ -16,6 +16,8 @@ mod reme;
 #[doc(hidden)]
 pub mod texts;
 #[cfg(any(feature = "mem0", feature = "reme"))]
+mod troubles;
+#[cfg(any(feature = "mem0", feature = "reme"))]
 mod turn;
 #[cfg(any(feature = "mem0", feature = "reme"))]
 mod writes;

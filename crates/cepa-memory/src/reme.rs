@@ -7,7 +7,6 @@ mod memory;
 mod middleware;
 mod service;
 mod tool;
-mod troubles;
 
 use std::{fmt, sync::Arc};
 

@@ -10,7 +10,7 @@ use super::{
     middleware::Mem0Middleware,
     texts,
 };
-use crate::{Mode, http::ServerError, writes::Writes};
+use crate::{Mode, http::ServerError, troubles::Troubles, writes::Writes};
 
 /// How long a reply waits for memories, unless told otherwise.
 const SEARCH_DEADLINE: Duration = Duration::from_secs(3);
@@ -46,6 +46,7 @@ impl Mem0Builder {
                 threshold: None,
                 search_deadline: SEARCH_DEADLINE,
                 write_deadline: WRITE_DEADLINE,
+                troubles: Troubles::new("mem0"),
             },
             scope_from_context: false,
             mode: Mode::default(),

@@ -9,7 +9,10 @@ use super::{
     backend::{Mem0, Mem0Add, Mem0Added, Mem0Message, Mem0Search},
     scope::MemoryScope,
 };
-use crate::http::ServerError;
+use crate::{
+    http::ServerError,
+    troubles::{Failure, Troubles},
+};
 
 /// No one is named whose memories these are.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +32,7 @@ pub(super) struct Memory {
     pub(super) threshold: Option<f64>,
     pub(super) search_deadline: Duration,
     pub(super) write_deadline: Duration,
+    pub(super) troubles: Troubles,
 }
 
 impl Memory {
@@ -41,6 +45,12 @@ impl Memory {
         };
         scope.agent_id = scope.agent_id.or_else(|| self.agent_id.clone());
         if scope.is_blank() { Err(NoScope) } else { Ok(scope) }
+    }
+
+    /// Logs how something went: a failure once, whatever of the service failed.
+    pub(super) fn log(&self, what: &'static str, so: &str, error: Option<&BoxError>) {
+        let failure = error.map(|error| Failure { error, is_of_the_service: true });
+        self.troubles.log(what, so, failure);
     }
 
     /// The texts of memories that fit, each once, the best first.

@@ -59,28 +59,22 @@ impl Mem0Middleware {
 
     /// The memories for a question, as a message. A failure is logged.
     async fn recall(&self, scope: &MemoryScope, question: String) -> Option<Msg> {
-        match self.memory.search(scope, question, self.memory.top_k).await {
-            Ok(found) if found.is_empty() => None,
-            Ok(found) => Some(Msg::assistant(MEMORY, vec![HintBlock::new(memories_hint(&found)).into()])),
-            Err(error) => {
-                tracing::warn!(%error, "mem0 is not searched: the reply goes on without memories");
-                None
-            }
-        }
+        let found = self.memory.search(scope, question, self.memory.top_k).await;
+        self.memory.log("search", "the reply goes on without memories", found.as_ref().err());
+        let found = found.ok().filter(|found| !found.is_empty())?;
+        Some(Msg::assistant(MEMORY, vec![HintBlock::new(memories_hint(&found)).into()]))
     }
 
     async fn remember(&self, scope: MemoryScope, messages: Vec<Mem0Message>) {
         let (memory, infer) = (self.memory.clone(), self.infer);
         let write: Write = Box::pin(async move {
-            let added = memory.add(scope, messages, infer).await.map_err(|error| error.to_string())?;
-            tracing::debug!(?added, "a turn is written to mem0");
-            Ok(())
+            let added = memory.add(scope, messages, infer).await;
+            memory.log("write", "a turn is not written", added.as_ref().err());
+            if let Ok(added) = added {
+                tracing::debug!(?added, "a turn is written to mem0");
+            }
         });
-        if !self.await_write {
-            self.writes.push(write);
-        } else if let Err(error) = write.await {
-            tracing::warn!(error, "a turn is not written to mem0");
-        }
+        if self.await_write { write.await } else { self.writes.push(write) }
     }
 }
 

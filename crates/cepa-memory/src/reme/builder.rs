@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{AUTO_MEMORY, ReMe, ReMeError, ReMeMiddleware, SEARCH, memory::Memory, troubles::Troubles};
+use super::{AUTO_MEMORY, ReMe, ReMeError, ReMeMiddleware, SEARCH, memory::Memory};
+use crate::troubles::Troubles;
 use crate::{Mode, writes::Writes};
 
 /// Sets a [`ReMeMiddleware`] up.
@@ -89,7 +90,7 @@ impl ReMeMiddlewareBuilder {
             top_k: self.top_k,
             search_deadline: self.search_deadline,
             write_deadline: self.write_deadline,
-            troubles: Troubles::default(),
+            troubles: Troubles::new("ReMe"),
         };
         Ok(ReMeMiddleware {
             mode: self.mode,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cepa_core::BoxError;
 
-use crate::ServerError;
+use crate::{ServerError, troubles::Failure};
 
 /// ReMe did not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -46,8 +46,9 @@ pub enum ReMeError {
 }
 
 impl ReMeError {
-    /// Whether all of ReMe is in trouble, not only one job.
-    pub(crate) const fn is_of_the_service(&self) -> bool {
-        matches!(self, Self::Server(_) | Self::Deadline { .. })
+    /// As the log tells it. Where the service itself is in trouble, it is not only this job.
+    pub(crate) fn failure(&self) -> Failure<'_> {
+        let is_of_the_service = matches!(self, Self::Server(_) | Self::Deadline { .. });
+        Failure { error: self, is_of_the_service }
     }
 }

@@ -5,8 +5,9 @@ use std::{sync::Arc, time::Duration};
 use cepa_core::{Id, Msg};
 use serde_json::{Map, Value, json};
 
-use super::{AUTO_MEMORY, JobAnswer, ReMe, ReMeError, SEARCH, troubles::Troubles};
+use super::{AUTO_MEMORY, JobAnswer, ReMe, ReMeError, SEARCH};
 use crate::ServerError;
+use crate::troubles::Troubles;
 
 #[derive(Debug)]
 pub(super) struct Memory {
@@ -21,7 +22,11 @@ impl Memory {
     /// What is remembered of this, at most so much. A failure is logged.
     pub(super) async fn search(&self, query: &str, limit: usize) -> Result<Vec<String>, ReMeError> {
         let result = self.find(query, limit).await;
-        self.troubles.log(SEARCH, "the memory is not searched", result.as_ref().err());
+        self.troubles.log(
+            SEARCH,
+            "the memory is not searched",
+            result.as_ref().err().map(ReMeError::failure),
+        );
         result
     }
 
@@ -45,7 +50,11 @@ impl Memory {
             ("session_id".to_owned(), json!(session_id)),
         ]);
         let result = self.run(AUTO_MEMORY, arguments, self.write_deadline).await;
-        self.troubles.log(AUTO_MEMORY, "a turn is not remembered", result.err().as_ref());
+        self.troubles.log(
+            AUTO_MEMORY,
+            "a turn is not remembered",
+            result.as_ref().err().map(ReMeError::failure),
+        );
     }
 
     async fn run(

@@ -98,10 +98,7 @@ impl Middleware for ReMeMiddleware {
         };
         if let Some(messages) = turn.and_then(worth_remembering) {
             let memory = self.memory.clone();
-            self.writes.push(Box::pin(async move {
-                memory.write(&messages, &session_id).await;
-                Ok(())
-            }));
+            self.writes.push(Box::pin(async move { memory.write(&messages, &session_id).await }));
         }
         result
     }
