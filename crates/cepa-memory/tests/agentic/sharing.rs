@@ -9,12 +9,14 @@ use std::{
 
 use cepa_core::serde_json::json;
 
-use crate::support::{Memories, call, note};
+use crate::support::{Memories, Tools, note};
 
 const PROCESSES: usize = 8;
 const WRITES: usize = 200;
 /// Every so often a process adds a line to the one file that all of them change.
 const SHARED_EVERY: usize = 10;
+/// How often it is looked at what they write.
+const LOOKS: usize = 50;
 /// Makes the test a writer.
 const ROOT: &str = "CEPA_MEMORY_TEST_ROOT";
 const NUMBER: &str = "CEPA_MEMORY_TEST_NUMBER";
@@ -28,8 +30,8 @@ fn eight_processes_with_two_hundred_writes_each_lose_nothing() {
     }
     let memories = Memories::new();
     memories.call("memory_write", note("shared.md", END)).unwrap();
-    let mut writers: Vec<_> = (0..PROCESSES).map(|number| start(&memories.root(), number)).collect();
-    while writers.iter_mut().any(|writer| writer.try_wait().unwrap().is_none()) {
+    let writers: Vec<_> = (0..PROCESSES).map(|number| start(&memories.root(), number)).collect();
+    for _ in 0..LOOKS {
         look(&memories);
     }
     for writer in writers {
@@ -66,12 +68,14 @@ fn start(root: &Path, number: usize) -> Child {
 }
 
 fn write_all(root: &Path, number: usize) {
+    let tools = Tools::of(root);
     for write in 0..WRITES {
         let content = format!("{}\n{END}", "It is known. ".repeat(write));
-        call(root, "memory_write", note(&format!("{number}_{write}.md"), &content)).unwrap();
+        tools.call("memory_write", note(&format!("{number}_{write}.md"), &content)).unwrap();
         if write % SHARED_EVERY == 0 {
             let new_text = format!("process {number} write {write}\n{END}");
-            call(root, "memory_edit", json!({"file": "shared.md", "old_text": END, "new_text": new_text}))
+            tools
+                .call("memory_edit", json!({"file": "shared.md", "old_text": END, "new_text": new_text}))
                 .unwrap();
         }
     }

@@ -13,6 +13,7 @@ use cepa_core::{
 };
 use cepa_memory::{AgenticMemoryMiddleware, agentic::Builder};
 use tempfile::TempDir;
+use tokio::runtime::Runtime;
 use tracing::{
     Event, Level, Metadata, Subscriber,
     field::{Field, Visit},
@@ -59,19 +60,31 @@ impl Memories {
 
     /// What a tool says, and whether it is an error.
     pub(crate) fn call(&self, tool: &str, arguments: Value) -> Result<String, String> {
-        call(&self.root(), tool, arguments)
+        Tools::of(&self.root()).call(tool, arguments)
     }
 }
 
-/// Calls a tool of the memory in this folder.
-pub(crate) fn call(root: &Path, tool: &str, arguments: Value) -> Result<String, String> {
-    let tools = AgenticMemoryMiddleware::new(root).unwrap().tools();
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let Value::Object(arguments) = arguments else { panic!("no arguments") };
-    let response = runtime.block_on(Toolkit::new(tools).unwrap().call(tool, arguments)).unwrap();
-    match response.state {
-        ToolResultState::Success => Ok(response.output_text()),
-        _ => Err(response.output_text()),
+/// The tools of the memory in a folder.
+pub(crate) struct Tools {
+    toolkit: Toolkit,
+    runtime: Runtime,
+}
+
+impl Tools {
+    pub(crate) fn of(root: &Path) -> Self {
+        let tools = AgenticMemoryMiddleware::new(root).unwrap().tools();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        Self { toolkit: Toolkit::new(tools).unwrap(), runtime }
+    }
+
+    /// What a tool says, and whether it is an error.
+    pub(crate) fn call(&self, tool: &str, arguments: Value) -> Result<String, String> {
+        let Value::Object(arguments) = arguments else { panic!("no arguments") };
+        let response = self.runtime.block_on(self.toolkit.call(tool, arguments)).unwrap();
+        match response.state {
+            ToolResultState::Success => Ok(response.output_text()),
+            _ => Err(response.output_text()),
+        }
     }
 }
 
@@ -100,9 +113,7 @@ pub(crate) fn prompt(request: &ModelRequest) -> String {
 /// The texts of the hints in a request.
 pub(crate) fn hints(request: &ModelRequest) -> Vec<String> {
     let hint = |block: &ContentBlock| match block {
-        ContentBlock::Hint(hint) => {
-            to_value(&hint.hint).unwrap().as_str().map(str::to_owned)
-        }
+        ContentBlock::Hint(hint) => to_value(&hint.hint).unwrap().as_str().map(str::to_owned),
         _ => None,
     };
     request.messages.iter().flat_map(|msg| &msg.content).filter_map(hint).collect()
