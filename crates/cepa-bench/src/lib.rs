@@ -7,6 +7,7 @@
 pub mod agent_loop;
 mod clock;
 mod counter;
+pub mod memory;
 pub mod onion;
 mod report;
 mod samples;

@@ -6,9 +6,9 @@ use std::{
     process::ExitCode,
 };
 
-use cepa_bench::{Error, Report, agent_loop, onion, speech, traces};
+use cepa_bench::{Error, Report, agent_loop, memory, onion, speech, traces};
 
-const USAGE: &str = "usage: cepa-bench onion|loop|tracing|tts [--out FOLDER]";
+const USAGE: &str = "usage: cepa-bench onion|loop|tracing|tts|memory [--out FOLDER]";
 
 fn main() -> ExitCode {
     match run() {
@@ -34,6 +34,7 @@ fn run() -> Result<(), Error> {
         "loop" => agent_loop::run()?,
         "tracing" => traces::run()?,
         "tts" => speech::run()?,
+        "memory" => memory::run()?,
         _ => return Err(format!("there is no benchmark `{name}`\n{USAGE}").into()),
     };
     write!(io::stdout(), "{report}")?;

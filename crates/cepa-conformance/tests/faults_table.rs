@@ -30,6 +30,7 @@ fn every_row_names_its_tests() {
     let parts = [
         "cepa-core/tests",
         "cepa-budget/tests",
+        "cepa-memory/tests",
         "cepa-tracing/tests",
         "cepa-tts/tests",
         "cepa-memory/tests",

@@ -174,11 +174,7 @@ impl Open {
         let mut temporary = TempFile::new(&dir)?;
         temporary.write_all(text.as_bytes())?;
         temporary.as_file().sync_all()?;
-        temporary.replace(file)?;
-        // The name is in the folder, which is a file of its own where it can be opened as one.
-        #[cfg(unix)]
-        dir.open(".")?.sync_all()?;
-        Ok(())
+        temporary.replace(file)
     }
 }
 
