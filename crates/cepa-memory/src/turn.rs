@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use cepa_core::{AgentEvent, Cx, Id, Inputs, Msg, Next, Reply, ReplyFinishedReason, ReplyInput, Result};
+use cepa_core::{
+    AgentEvent, Cx, EventKind, Id, Inputs, Msg, Next, Reply, ReplyFinishedReason, ReplyInput, Result,
+};
 use serde::{Deserialize, Serialize};
 
 /// What was asked, and what the agent has said and done about it.
@@ -37,13 +39,17 @@ pub(crate) async fn run_turn(
         Ok(turn) => turn,
         Err(error) => return (Err(error), None),
     };
+    let state = cx.my_state();
     let result = next
         .tap(input, |event| {
             turn.said.apply_event(event);
+            if is_question(event) {
+                // At once, as the caller may leave with it.
+                state.set(turn.clone())?;
+            }
             look(event)
         })
         .await;
-    let state = cx.my_state();
     let ended = match &result {
         // A layer inside may have answered, with a message of its own that has no reason.
         Ok(msg) if msg.finished_reason.is_some() || !turn.waits() => {
@@ -63,6 +69,10 @@ pub(crate) async fn run_turn(
         None
     });
     (result, ended.filter(|turn| !turn.asked.is_empty()))
+}
+
+fn is_question(event: &AgentEvent) -> bool {
+    matches!(event.kind, EventKind::RequireUserConfirm { .. } | EventKind::RequireExternalExecution { .. })
 }
 
 fn begin(cx: &Cx<Reply>, inputs: &Inputs) -> Result<Turn> {

@@ -208,10 +208,12 @@ impl Script {
         self.layers.iter().any(|layer| layer.hook == hook && does.contains(&layer.does))
     }
 
-    /// Whether no end of a reply gets out.
+    /// Whether no end of a reply gets out. One that a layer inside has held until the loop was over counts as delivered
+    /// when it is dropped further out: the reply cannot go on then, and is ended for its reader.
     pub(crate) fn swallows_all_ends(&self) -> bool {
-        let always = |layer: &Layer| layer.skips == 0 && layer.times == u8::MAX;
-        let mut swallowing = self.layers.iter().filter(|layer| layer.does == LayerDoes::SwallowEnd);
-        swallowing.any(|layer| layer.hook == HookKind::Reply && always(layer))
+        let mut around = self.layers.iter().filter(|layer| layer.hook == HookKind::Reply);
+        let swallows =
+            |layer: &Layer| layer.does == LayerDoes::SwallowEnd && layer.skips == 0 && layer.times == u8::MAX;
+        around.any(swallows) && around.all(|inside| inside.does != LayerDoes::ReadThenSend)
     }
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use cepa_core::{
-    BuildError, CancelToken, ConfirmResult, UserConfirmResultEvent,
+    BuildError, CancelToken, ConfirmResult, EventKind, UserConfirmResultEvent,
     serde_json::json,
     testing::{Answer, EventLog, ScriptedModel, ScriptedTool},
 };
@@ -193,6 +193,26 @@ async fn f18_a_turn_that_waits_for_a_person_is_written_once_with_the_real_answer
     assert_eq!(store.turns(), [("alice".into(), "Pay the bill".into(), "Paid.".into())]);
     let asked: Vec<_> = store.searches().into_iter().map(|search| search.query).collect();
     assert_eq!(asked, ["Pay the bill", "Are you there?"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f18_a_turn_is_not_forgotten_when_the_reader_leaves_with_the_question() {
+    let store = Store::default();
+    let memory = Mem0Middleware::builder(store.clone()).user_id("alice").await_write(true).build().unwrap();
+    let model = ScriptedModel::new([Answer::new().tool_call("pay", json!({})), "Paid.".into()]);
+    let mut agent = agent(&model, memory).tool(ScriptedTool::new("pay", ["paid"]).asks()).build().unwrap();
+    let mut reply = agent.reply("Pay the bill").stream();
+    let call = loop {
+        let event = within(reply.next()).await.unwrap();
+        if let EventKind::RequireUserConfirm { tool_calls, .. } = event.kind {
+            break tool_calls[0].clone();
+        }
+    };
+    drop(reply);
+    let reply_id = agent.state().unwrap().reply_id().clone();
+    let yes = UserConfirmResultEvent::new(reply_id, [ConfirmResult::confirm(call)]);
+    within(agent.reply(yes)).await.unwrap();
+    assert_eq!(store.turns(), [("alice".into(), "Pay the bill".into(), "Paid.".into())]);
 }
 
 #[tokio::test(start_paused = true)]
