@@ -1,4 +1,12 @@
 //! Long-term memory for Cepa agents: what was said in one session is known in the next.
+//!
+//! | layer | feature | where memories are |
+//! |---|---|---|
+//! | `AgenticMemoryMiddleware` | `agentic` | Markdown files in a folder, which the agent keeps with tools of its own |
+//! | `Mem0Middleware` | `mem0` | a mem0 server, or its hosted platform |
+//! | `ReMeMiddleware` | `reme` | a ReMe service |
+//!
+//! No failure of a memory ends a reply, and no reply waits for a write. One layer serves any number of agents at once.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "agentic")]

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::{
     context,
-    scope::{Offered, ReplyScope},
+    scope::{Layers, Offered, ReplyScope},
 };
 use crate::{
-    chain::{AgentHook, BoxFuture, Core, Cx, ModelCall, Outlet, Tap},
+    chain::{AgentHook, BoxFuture, Core, Cx, Listed, ModelCall, Outlet, Tap},
     error::{Error, ErrorKind, Result},
     message::Usage,
     model::{ChatChunk, ChatResponse, FinishedReason, ModelOutlet, ModelRequest, Purpose, ResponseFold},
@@ -47,12 +47,12 @@ impl ReplyScope {
     /// event, and what it costs belongs to the reply.
     pub(super) async fn call_model(
         self: &Arc<Self>,
-        left_out: Option<usize>,
+        layers: Layers,
         mut request: ModelRequest,
     ) -> Result<ChatResponse> {
         request.model.get_or_insert_with(|| self.definition.model.clone());
         let (tap, fold) = Tap::folding(|fold: &mut ResponseFold, chunk: &ChatChunk| fold.add(chunk));
-        let chain = self.chain_without::<ModelCall>(left_out, Outlet::unheard(Some(tap)), request);
+        let chain = self.chain_of::<ModelCall>(layers, Outlet::unheard(Some(tap)), request);
         let result = chain.or_interrupt(self).await.ok_or(ErrorKind::Interrupted)?;
         let mut response = result.inspect_err(|error| self.add_usage_of_failed(error))?;
         response.content.put(fold.take().into_blocks(), false);
@@ -97,7 +97,23 @@ impl<H: AgentHook> Cx<H> {
     /// # Errors
     /// Those of the model and of the other layers, and *interrupted*.
     pub async fn call_model(&self, purpose: Purpose, request: ModelRequest) -> Result<ChatResponse> {
-        let left_out = self.listed().map(|listed| listed.position);
-        self.scope().call_model(left_out, request.with_purpose(purpose)).await
+        self.scope().call_model(self.others(), request.with_purpose(purpose)).await
+    }
+
+    /// The layers that a model call of this layer's own goes through: not the layer itself, and inside of another such
+    /// call not the layer that made that one. So two layers that both ask a model never ask each other for ever.
+    pub(super) fn others(&self) -> Layers {
+        let layers = if H::INDEX == ModelCall::INDEX {
+            &self.frame().layers
+        } else {
+            self.scope().definition.layers::<ModelCall>()
+        };
+        match self.listed() {
+            None => layers.clone(),
+            Some(own) => {
+                let others = layers.iter().filter(|listed| listed.position != own.position);
+                others.map(Listed::clone_entry).collect()
+            }
+        }
     }
 }

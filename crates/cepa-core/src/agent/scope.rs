@@ -207,13 +207,13 @@ impl ReplyScope {
         H: AgentHook,
         Self: Core<H>,
     {
-        self.chain_without(None, out, input)
+        self.chain_of(self.definition.layers::<H>().clone(), out, input)
     }
 
-    /// As [`chain`](Self::chain), leaving one layer out (by its place in the agent's list).
-    pub(super) fn chain_without<H>(
+    /// As [`chain`](Self::chain), through these layers of the agent alone.
+    pub(super) fn chain_of<H>(
         self: &Arc<Self>,
-        left_out: Option<usize>,
+        layers: Layers,
         out: Outlet<H::Item>,
         input: H::Input,
     ) -> Chain<H>
@@ -221,11 +221,6 @@ impl ReplyScope {
         H: AgentHook,
         Self: Core<H>,
     {
-        let layers = self.definition.layers::<H>();
-        let layers = match left_out {
-            None => layers.clone(),
-            Some(position) => without(layers, position),
-        };
         let frame = Frame::new(self.clone(), self.clone(), layers);
         let running = Next::root(frame.clone(), out).run(input);
         Chain { frame, running }
@@ -278,10 +273,8 @@ impl ReplyScope {
     }
 }
 
-fn without(layers: &Arc<[Listed<dyn Middleware>]>, position: usize) -> Arc<[Listed<dyn Middleware>]> {
-    let others = layers.iter().filter(|listed| listed.position != position);
-    others.map(Listed::clone_entry).collect()
-}
+/// Layers of a hook, outermost first.
+pub(super) type Layers = Arc<[Listed<dyn Middleware>]>;
 
 /// A chain that was started, with what is known about how far it got.
 pub(super) struct Chain<H: AgentHook> {

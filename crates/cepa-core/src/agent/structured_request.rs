@@ -4,7 +4,10 @@ use std::{slice, sync::Arc};
 
 use serde_json::{Map, Value};
 
-use super::{round::USER, scope::ReplyScope};
+use super::{
+    round::USER,
+    scope::{Layers, ReplyScope},
+};
 use crate::{
     chain::{AgentHook, Cx},
     error::{Error, ErrorKind, Origin, Result},
@@ -66,11 +69,11 @@ impl ReplyScope {
     /// Those of the model, an answer that is no object of the schema among them; those of the layers; *interrupted*.
     pub(super) async fn put_question(
         self: &Arc<Self>,
-        left_out: Option<usize>,
+        layers: Layers,
         request: ModelRequest,
         question: &Question<'_>,
     ) -> Result<Map<String, Value>> {
-        let error = match self.put_question_once(left_out, request.clone(), question).await {
+        let error = match self.put_question_once(layers.clone(), request.clone(), question).await {
             Err(error) if error.origin() == Origin::Model => error,
             other => return other,
         };
@@ -79,25 +82,25 @@ impl ReplyScope {
             ErrorKind::SchemaViolation { reason, .. } => Some(reason.as_str()),
             _ => None,
         };
-        self.put(left_out, request, question, ToolChoice::auto(), missed).await
+        self.put(layers, request, question, ToolChoice::auto(), missed).await
     }
 
     /// As [`put_question`](Self::put_question), once.
     pub(super) async fn put_question_once(
         self: &Arc<Self>,
-        left_out: Option<usize>,
+        layers: Layers,
         request: ModelRequest,
         question: &Question<'_>,
     ) -> Result<Map<String, Value>> {
         let mut choice = ToolChoice::tool(ANSWER_TOOL);
         choice.tools = None; // there is no other to leave out
-        self.put(left_out, request, question, choice, None).await
+        self.put(layers, request, question, choice, None).await
     }
 
     /// `missed` is what was wrong with an earlier answer.
     async fn put(
         self: &Arc<Self>,
-        left_out: Option<usize>,
+        layers: Layers,
         mut request: ModelRequest,
         question: &Question<'_>,
         choice: ToolChoice,
@@ -108,7 +111,7 @@ impl ReplyScope {
         add_instruction(&mut request.messages, missed.as_deref());
         request.tools = question.tool.clone().into();
         request.tool_choice = Some(choice);
-        let response = self.call_model(left_out, request).await?;
+        let response = self.call_model(layers, request).await?;
         let model = response.model.as_deref().unwrap_or_else(|| self.definition.model.name());
         question.read(model, response.content.blocks())
     }
@@ -150,8 +153,7 @@ impl<H: AgentHook> Cx<H> {
         request: ModelRequest,
         schema: &Value,
     ) -> Result<Map<String, Value>> {
-        let left_out = self.listed().map(|listed| listed.position);
         let question = Question::new(schema)?;
-        self.scope().put_question(left_out, request.with_purpose(purpose), &question).await
+        self.scope().put_question(self.others(), request.with_purpose(purpose), &question).await
     }
 }

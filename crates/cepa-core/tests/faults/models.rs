@@ -130,3 +130,20 @@ async fn f39_the_model_that_answered_is_named() {
     log.only(["MODEL_CALL_START", "MODEL_CALL_END"])
         .assert(["MODEL_CALL_START first", "MODEL_CALL_END completed metadata.model_name=second"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn layers_that_each_ask_a_model_do_not_ask_each_other_for_ever() {
+    let asks = |question: &'static str| {
+        on_model_call(move |cx: Cx<_>, request, next: Next<_>| async move {
+            cx.call_model(Purpose::Routing, ModelRequest::new([Msg::user("user", question)])).await?;
+            next.run(request).await
+        })
+    };
+    let model = ScriptedModel::answering(|_| Answer::new().text("Done."));
+    let mut agent = builder(&model).middleware(asks("First?")).middleware(asks("Second?")).build().unwrap();
+    assert_eq!(log(agent.reply("Go")).await.text(), "Done.");
+    // Each question passes the other layer, which asks its own of the model alone.
+    let asked: Vec<_> =
+        model.requests().iter().map(|request| request.messages.last().unwrap().text().unwrap()).collect();
+    assert_eq!(asked, ["Second?", "First?", "First?", "Second?", "Go"]);
+}

@@ -39,7 +39,7 @@ fn for_all<S: Strategy>(cases: u32, scripts: S, holds: impl AsyncFn(S::Value) ->
         cases: cases * times,
         rng_seed: RngSeed::Fixed(seed),
         failure_persistence: None,
-        max_shrink_iters: 4_000,
+        max_shrink_iters: number("CEPA_SHRINK").unwrap_or(4_000),
         ..Config::default()
     };
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::{Cut, Measure, Older, holds_something};
 use crate::{
     agent::{clock, config::ContextConfig, round::USER, scope::ReplyScope, structured_request::Question},
+    chain::ModelCall,
     error::{Error, Origin, Result},
     message::{HintBlock, Msg},
     model::{ModelRequest, Purpose},
@@ -58,12 +59,13 @@ impl ReplyScope {
         };
         let whole = request(older);
         let model = &*self.definition.model;
+        let layers = self.definition.layers::<ModelCall>().clone();
         let measure = Measure { model, tools: question.tools(), head, tail };
         if model.count_tokens(&whole.messages, question.tools()) <= model.context_size() {
-            return self.put_question(None, whole, &question).await;
+            return self.put_question(layers.clone(), whole, &question).await;
         }
         // It is an estimate only: the model may still take all of it. If not, the oldest messages are left out.
-        let error = match self.put_question_once(None, whole, &question).await {
+        let error = match self.put_question_once(layers.clone(), whole, &question).await {
             Err(error) if is_models(&error) => error,
             other => return other,
         };
@@ -73,7 +75,7 @@ impl ReplyScope {
             return Err(error);
         }
         tracing::warn!(%error, "the request for a summary was too long: it is made again without the oldest messages");
-        self.put_question(None, request(&newest), &question).await
+        self.put_question(layers, request(&newest), &question).await
     }
 }
 
