@@ -16,9 +16,8 @@ use cepa_core::{
     Agent, AgentBuilder, CancelToken, ConfirmResult, ContentBlock, EventKind, Flow, InjectionConfig,
     MiddlewareExt, Msg, ReactConfig, TextOrBlocks, ToolChoiceMode, UserConfirmResultEvent, on_reply,
     serde_json::{Value, from_value, json, to_value},
-    testing::{Answer, EventLog, ScriptedModel, ScriptedTool},
+    testing::{Answer, EventLog, Logged, ScriptedModel, ScriptedTool},
 };
-use tracing::{Event, Level, Metadata, Subscriber, span};
 
 fn builder(model: &ScriptedModel) -> AgentBuilder {
     let mut injection = InjectionConfig::default();
@@ -239,31 +238,9 @@ async fn f03_a_call_that_a_layer_makes_for_itself_counts() {
     assert_eq!(message.usage.as_ref().unwrap().input_tokens, 910);
 }
 
-/// Counts warnings.
-struct Warnings(Arc<AtomicUsize>);
-
-impl Subscriber for Warnings {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target().starts_with("cepa_budget")
-    }
-    fn new_span(&self, _span: &span::Attributes<'_>) -> span::Id {
-        span::Id::from_u64(1)
-    }
-    fn record(&self, _span: &span::Id, _values: &span::Record<'_>) {}
-    fn record_follows_from(&self, _span: &span::Id, _follows: &span::Id) {}
-    fn event(&self, event: &Event<'_>) {
-        if *event.metadata().level() == Level::WARN {
-            self.0.fetch_add(1, SeqCst);
-        }
-    }
-    fn enter(&self, _span: &span::Id) {}
-    fn exit(&self, _span: &span::Id) {}
-}
-
 #[tokio::test(start_paused = true)]
 async fn f04_without_a_word_from_the_server_an_estimate_counts_and_one_warning_is_logged() {
-    let warnings = Arc::new(AtomicUsize::new(0));
-    let _guard = tracing::subscriber::set_default(Warnings(warnings.clone()));
+    let warnings = Logged::warnings("cepa_budget");
     let long = "word ".repeat(100);
     let model = ScriptedModel::new([
         Answer::new().text(long.clone()).tool_call("look", json!({})),
@@ -275,7 +252,7 @@ async fn f04_without_a_word_from_the_server_an_estimate_counts_and_one_warning_i
     assert_eq!(model.requests()[1].tool_choice.as_ref().unwrap().mode, ToolChoiceMode::None);
     assert_eq!(hints(&agent), 1);
     assert!(spent_on_reply(&agent).as_u64().unwrap() > 250);
-    assert_eq!(warnings.load(SeqCst), 1);
+    assert_eq!(warnings.lines().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]

@@ -41,6 +41,7 @@ mod answer;
 mod event_line;
 mod event_log;
 mod expected;
+mod logged;
 mod model;
 mod script;
 mod tool;
@@ -49,6 +50,7 @@ pub use self::{
     answer::Answer,
     event_log::EventLog,
     expected::{Expected, anything, event},
+    logged::Logged,
     model::ScriptedModel,
     tool::{ScriptedTool, ToolAnswer},
 };

@@ -12,11 +12,11 @@ use std::{
 use cepa_core::{
     ContextConfig, ErrorType, ModelError, Purpose, on_acting, on_model_call, on_reply, on_system_prompt,
     serde_json::{from_str, json},
-    testing::{Answer, EventLog, ScriptedModel, ScriptedTool, ToolAnswer},
+    testing::{Answer, EventLog, Logged, ScriptedModel, ScriptedTool, ToolAnswer},
 };
 use cepa_tracing::{Timing, TimingMiddleware, Timings};
 
-use crate::support::{Logged, builder, cancelled_soon, last, within, yes};
+use crate::support::{builder, cancelled_soon, last, within, yes};
 
 const fn seconds(count: u64) -> Duration {
     Duration::from_secs(count)
@@ -44,7 +44,6 @@ fn figures(timing: Timing) -> (u64, u64, u64) {
 #[tokio::test(start_paused = true)]
 async fn each_hook_and_each_tool_has_its_time_and_those_around_contain_it() {
     let logged = Logged::of("cepa_tracing::timing");
-    let _guard = tracing::subscriber::set_default(logged.clone());
     let waits = on_acting(|_cx, input, next| async move {
         tokio::time::sleep(seconds(5)).await;
         next.run(input).await
@@ -179,7 +178,6 @@ async fn a_reply_that_fails_tells_what_it_had_got_to() {
 #[tokio::test(start_paused = true)]
 async fn a_reply_that_nobody_listens_to_any_more_is_logged_and_told_to_observers() {
     let logged = Logged::of("cepa_tracing::timing");
-    let _guard = tracing::subscriber::set_default(logged.clone());
     let seen = Arc::new(Mutex::new(Vec::new()));
     let observed = seen.clone();
     let model = ScriptedModel::new([slow(2).text("Half").hangs()]);

@@ -14,11 +14,11 @@ use cepa_core::{
     GENERATE_STRUCTURED_OUTPUT, MiddlewareExt, MiddlewareKey, ModelError, ModelRequest, Msg, Purpose,
     StoreError, on_model_call, on_reasoning, on_reply,
     serde_json::{Value, from_value, json, to_value},
-    testing::{Answer, EventLog, ScriptedModel, ScriptedTool},
+    testing::{Answer, EventLog, Logged, ScriptedModel, ScriptedTool},
 };
 use cepa_tracing::{ModelUsage, Price, Prices, ReplyUsage, SessionUsage, UsageMiddleware, UsageSums};
 
-use crate::support::{Logged, builder, cancelled_soon, last, within, yes};
+use crate::support::{builder, cancelled_soon, last, within, yes};
 
 /// Counts in dollars: a million tokens of `small` cost 1 and 10.
 fn usage() -> UsageMiddleware {
@@ -238,7 +238,6 @@ async fn two_instances_count_for_themselves_under_their_keys() {
 #[tokio::test(start_paused = true)]
 async fn a_model_without_a_price_is_named_and_logged_once() {
     let logged = Logged::of("cepa_tracing::usage");
-    let _guard = tracing::subscriber::set_default(logged.clone());
     let unknown = ScriptedModel::new([1, 2].map(|_| Answer::new().text("Hi.").usage(10, 1))).named("new");
     let mut agent = builder(&unknown).middleware(usage()).build().unwrap();
     within(agent.reply("Go")).await.unwrap();

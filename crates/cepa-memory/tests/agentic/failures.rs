@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use cepa_core::testing::{Answer, ScriptedModel};
+use cepa_core::testing::{Answer, Logged, ScriptedModel};
 use cepa_core::{ErrorType, ModelError};
 use cepa_memory::AgenticMemoryMiddleware;
 
-use crate::support::{Memories, builder, choice, hints, prompt, warnings};
+use crate::support::{Memories, builder, choice, hints, prompt};
 
 const LONG: Duration = Duration::from_secs(60);
 
 #[tokio::test(start_paused = true)]
 async fn a_folder_that_cannot_be_used_does_not_end_a_reply() {
     let memories = Memories::with(&[("file", "")]);
-    let (warnings, _guard) = warnings();
+    let warnings = Logged::warnings("cepa_memory");
     let layer = AgenticMemoryMiddleware::builder(memories.path("file")).wait_up_to(LONG).build().unwrap();
     let model = ScriptedModel::new(["Hello."]);
     let reply = builder(&model).middleware(layer).build().unwrap().reply("Hi").await.unwrap();
@@ -31,7 +31,7 @@ async fn a_model_that_fails_to_choose_is_told_once_in_the_log() {
     let failing = || Answer::new().fails(ModelError::new(ErrorType::Connection, "reset"));
     let nonsense = || Answer::from("I choose a.md");
     for answers in [[failing(), failing()], [nonsense(), nonsense()]] {
-        let (warnings, _guard) = warnings();
+        let warnings = Logged::warnings("cepa_memory");
         let selector = ScriptedModel::new(answers);
         let layer = memories.builder().retrieval_model(selector).wait_up_to(LONG).build().unwrap();
         let model = ScriptedModel::new(["Hello."]);

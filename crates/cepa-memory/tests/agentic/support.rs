@@ -1,9 +1,8 @@
 //! What these tests share.
 
 use std::{
-    fmt, fs,
+    fs,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
 };
 
 use cepa_core::{
@@ -14,11 +13,6 @@ use cepa_core::{
 use cepa_memory::{AgenticMemoryMiddleware, agentic::Builder};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
-use tracing::{
-    Event, Level, Metadata, Subscriber,
-    field::{Field, Visit},
-    span,
-};
 
 /// A folder of memories, in a folder of its own.
 pub(crate) struct Memories(TempDir);
@@ -117,46 +111,4 @@ pub(crate) fn hints(request: &ModelRequest) -> Vec<String> {
         _ => None,
     };
     request.messages.iter().flat_map(|msg| &msg.content).filter_map(hint).collect()
-}
-
-/// The warnings of this crate, as long as the guard lives.
-pub(crate) fn warnings() -> (Warnings, tracing::subscriber::DefaultGuard) {
-    let warnings = Warnings::default();
-    let guard = tracing::subscriber::set_default(warnings.clone());
-    (warnings, guard)
-}
-
-#[derive(Clone, Default)]
-pub(crate) struct Warnings(Arc<Mutex<Vec<String>>>);
-
-impl Warnings {
-    pub(crate) fn take(&self) -> Vec<String> {
-        std::mem::take(&mut self.0.lock().unwrap())
-    }
-}
-
-impl Subscriber for Warnings {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target().starts_with("cepa_memory") && *metadata.level() <= Level::WARN
-    }
-    fn new_span(&self, _span: &span::Attributes<'_>) -> span::Id {
-        span::Id::from_u64(1)
-    }
-    fn record(&self, _span: &span::Id, _values: &span::Record<'_>) {}
-    fn record_follows_from(&self, _span: &span::Id, _follows: &span::Id) {}
-    fn event(&self, event: &Event<'_>) {
-        let mut line = Line(String::new());
-        event.record(&mut line);
-        self.0.lock().unwrap().push(line.0);
-    }
-    fn enter(&self, _span: &span::Id) {}
-    fn exit(&self, _span: &span::Id) {}
-}
-
-struct Line(String);
-
-impl Visit for Line {
-    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.0 += &format!("{}={value:?} ", field.name());
-    }
 }

@@ -3,19 +3,18 @@
 use std::time::{Duration, Instant};
 
 use axum::{Router, http::StatusCode};
-use cepa_core::testing::ScriptedModel;
+use cepa_core::testing::{Logged, ScriptedModel};
 use cepa_memory::mem0::{Mem0Middleware, Mem0Server};
 use tokio::{io::AsyncReadExt, net::TcpListener};
 
-use crate::support::{Warnings, agent, hints, serve};
+use crate::support::{agent, hints, serve};
 
 /// How long a reply may wait for memories.
 const DEADLINE: Duration = Duration::from_millis(300);
 
 /// A reply with a memory at this URL: it answers, in time, and the log says once what is wrong.
 async fn check(url: &str, reason: &str) {
-    let warnings = Warnings::default();
-    let _guard = tracing::subscriber::set_default(warnings.clone());
+    let warnings = Logged::warnings("cepa_memory");
     let server = Mem0Server::builder(url).build().unwrap();
     let memory = Mem0Middleware::builder(server)
         .user_id("alice")

@@ -8,7 +8,7 @@ use std::{
 use cepa_core::{
     BuildError, CancelToken, ConfirmResult, EventKind, UserConfirmResultEvent,
     serde_json::json,
-    testing::{Answer, EventLog, ScriptedModel, ScriptedTool},
+    testing::{Answer, EventLog, Logged, ScriptedModel, ScriptedTool},
 };
 use cepa_memory::{
     Mode,
@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 use crate::{
     store::Store,
-    support::{Warnings, agent, hints, within},
+    support::{agent, hints, within},
 };
 
 const LONG: Duration = Duration::from_secs(600);
@@ -51,8 +51,7 @@ async fn r39_a_reply_waits_for_its_write_where_that_is_wanted() {
 
 #[tokio::test(start_paused = true)]
 async fn r40_a_search_that_hangs_holds_the_reply_up_no_longer_than_its_deadline() {
-    let warnings = Warnings::default();
-    let _guard = tracing::subscriber::set_default(warnings.clone());
+    let warnings = Logged::warnings("cepa_memory");
     let store = Store::default().knows("alice", "Hi").search_takes(Duration::from_secs(30));
     let memory = Mem0Middleware::builder(store).user_id("alice").build().unwrap();
     let model = ScriptedModel::new(["Hello."]);

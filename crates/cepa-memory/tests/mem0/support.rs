@@ -1,11 +1,6 @@
-//! Agents, servers and the log.
+//! Agents and servers.
 
-use std::{
-    fmt,
-    future::IntoFuture,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{future::IntoFuture, time::Duration};
 
 use axum::Router;
 use cepa_core::{
@@ -13,11 +8,6 @@ use cepa_core::{
     testing::ScriptedModel,
 };
 use tokio::net::TcpListener;
-use tracing::{
-    Event, Level, Metadata, Subscriber,
-    field::{Field, Visit},
-    span,
-};
 
 /// An agent with this memory.
 pub(crate) fn agent(model: &ScriptedModel, memory: impl IntoShared<dyn Middleware>) -> AgentBuilder {
@@ -55,40 +45,4 @@ pub(crate) async fn serve(router: Router) -> String {
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, router).await });
     url
-}
-
-/// The warnings of the crate, in the thread of the test.
-#[derive(Clone, Default)]
-pub(crate) struct Warnings(Arc<Mutex<Vec<String>>>);
-
-impl Warnings {
-    pub(crate) fn lines(&self) -> Vec<String> {
-        self.0.lock().unwrap().clone()
-    }
-}
-
-impl Subscriber for Warnings {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target().starts_with("cepa_memory") && *metadata.level() <= Level::WARN
-    }
-    fn new_span(&self, _span: &span::Attributes<'_>) -> span::Id {
-        span::Id::from_u64(1)
-    }
-    fn record(&self, _span: &span::Id, _values: &span::Record<'_>) {}
-    fn record_follows_from(&self, _span: &span::Id, _follows: &span::Id) {}
-    fn event(&self, event: &Event<'_>) {
-        let mut line = Line(String::new());
-        event.record(&mut line);
-        self.0.lock().unwrap().push(line.0);
-    }
-    fn enter(&self, _span: &span::Id) {}
-    fn exit(&self, _span: &span::Id) {}
-}
-
-struct Line(String);
-
-impl Visit for Line {
-    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.0.push_str(&format!("{}={value:?};", field.name()));
-    }
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use cepa_core::{
     Msg, ReactConfig, ReplyFinishedReason, on_reply,
     serde_json::json,
-    testing::{Answer, ScriptedModel, ScriptedTool},
+    testing::{Answer, Logged, ScriptedModel, ScriptedTool},
 };
 use cepa_memory::{
     Mode,
@@ -14,7 +14,7 @@ use cepa_memory::{
 
 use crate::{
     store::Store,
-    support::{Warnings, agent, hints, within},
+    support::{agent, hints, within},
 };
 
 fn memory(store: &Store) -> Mem0Middleware {
@@ -104,8 +104,7 @@ async fn an_agents_memories_are_its_own_unless_all_are_asked_for() {
 
 #[tokio::test(start_paused = true)]
 async fn a_reply_that_does_not_say_whose_memories_it_has_has_none() {
-    let warnings = Warnings::default();
-    let _guard = tracing::subscriber::set_default(warnings.clone());
+    let warnings = Logged::warnings("cepa_memory");
     let store = Store::default();
     let memory =
         Mem0Middleware::builder(store.clone()).scope_from_context().await_write(true).build().unwrap();

@@ -8,12 +8,12 @@ use std::{
 use axum::{Json, Router, extract::State, http::StatusCode, response::IntoResponse, routing::get};
 use cepa_core::{
     serde_json::{Map, json},
-    testing::{Answer, ScriptedModel},
+    testing::{Answer, Logged, ScriptedModel},
 };
 use cepa_memory::{ReMe, ReMeError, ReMeMiddleware, ReMeService};
 use tokio::net::TcpListener;
 
-use crate::support::{Warnings, builder, flush, warnings};
+use crate::support::{builder, flush};
 
 /// What is wrong with a service.
 #[derive(Clone, Copy, Debug)]
@@ -62,8 +62,8 @@ const DEADLINE: Duration = Duration::from_millis(200);
 const SLACK: Duration = Duration::from_secs(5);
 
 /// Three turns of an agent that waits for its memory. Returns what the log said.
-async fn three_turns(service: ReMeService) -> Warnings {
-    let (warnings, _guard) = warnings();
+async fn three_turns(service: ReMeService) -> Logged {
+    let warnings = Logged::warnings("cepa_memory");
     let layer = ReMeMiddleware::builder(service)
         .search_deadline(DEADLINE)
         .write_deadline(DEADLINE)

@@ -13,12 +13,12 @@ use std::{
 use axum::{Json, Router, http::header, response::IntoResponse, routing::post};
 use cepa_core::{
     serde_json::{Map, Value, json},
-    testing::{Answer, ScriptedModel},
+    testing::{Answer, Logged, ScriptedModel},
 };
 use cepa_memory::{ReMe, ReMeError, ReMeMiddleware, ReMeService};
 use tokio::net::TcpListener;
 
-use crate::support::{builder, flush, memories, warnings};
+use crate::support::{builder, flush, memories};
 
 /// How long the service may take to come up, and to find what is new.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -121,7 +121,7 @@ async fn r46_the_real_service_searches_by_words_without_embeddings() {
 async fn a_second_session_knows_what_the_first_was_told() {
     let test = "a_second_session_knows_what_the_first_was_told";
     let Some(service) = Service::start(test, &language_model().await).await else { return };
-    let (warnings, _guard) = warnings();
+    let warnings = Logged::warnings("cepa_memory");
     let layer = ReMeMiddleware::builder(service.client.clone()).wait_up_to(Duration::from_secs(5));
     let layer = Arc::new(layer.connect().await.unwrap());
 

@@ -1,7 +1,6 @@
-//! What these tests share: a ReMe in the process, agents, and what the log said.
+//! What these tests share: a ReMe in the process, and agents.
 
 use std::{
-    fmt,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -12,11 +11,6 @@ use cepa_core::{
     testing::ScriptedModel,
 };
 use cepa_memory::{JobAnswer, ReMe, ReMeError, ReMeMiddleware};
-use tracing::{
-    Event, Level, Metadata, Subscriber,
-    field::{Field, Visit},
-    span,
-};
 
 /// A ReMe that remembers one thing of whatever it is asked for.
 #[derive(Clone, Debug, Default)]
@@ -97,46 +91,4 @@ pub(crate) fn memories(request: &ModelRequest) -> Vec<String> {
     hints
         .flat_map(|hint| hint.lines().filter_map(|line| line.strip_prefix("- ")).map(str::to_owned))
         .collect()
-}
-
-/// The warnings of this crate, as long as the guard lives.
-pub(crate) fn warnings() -> (Warnings, tracing::subscriber::DefaultGuard) {
-    let warnings = Warnings::default();
-    let guard = tracing::subscriber::set_default(warnings.clone());
-    (warnings, guard)
-}
-
-#[derive(Clone, Default)]
-pub(crate) struct Warnings(Arc<Mutex<Vec<String>>>);
-
-impl Warnings {
-    pub(crate) fn take(&self) -> Vec<String> {
-        std::mem::take(&mut self.0.lock().unwrap())
-    }
-}
-
-impl Subscriber for Warnings {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target().starts_with("cepa_memory") && *metadata.level() <= Level::WARN
-    }
-    fn new_span(&self, _span: &span::Attributes<'_>) -> span::Id {
-        span::Id::from_u64(1)
-    }
-    fn record(&self, _span: &span::Id, _values: &span::Record<'_>) {}
-    fn record_follows_from(&self, _span: &span::Id, _follows: &span::Id) {}
-    fn event(&self, event: &Event<'_>) {
-        let mut line = Line(String::new());
-        event.record(&mut line);
-        self.0.lock().unwrap().push(line.0);
-    }
-    fn enter(&self, _span: &span::Id) {}
-    fn exit(&self, _span: &span::Id) {}
-}
-
-struct Line(String);
-
-impl Visit for Line {
-    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.0 += &format!("{}={value:?} ", field.name());
-    }
 }

@@ -5,13 +5,13 @@ use std::time::Duration;
 use cepa_core::{
     ConfirmResult, ErrorType, EventKind, Flow, ModelError, UserConfirmResultEvent, on_reply,
     serde_json::json,
-    testing::{Answer, EventLog, ScriptedModel, ScriptedTool, ToolAnswer},
+    testing::{Answer, EventLog, Logged, ScriptedModel, ScriptedTool, ToolAnswer},
 };
 use cepa_tts::{Per, TtsMiddleware};
 use tokio::time::Instant;
 
 use crate::{
-    support::{agent, audio, builder, heard, log, warnings, within},
+    support::{agent, audio, builder, heard, log, within},
     voice::{Act, Voice},
 };
 
@@ -156,7 +156,7 @@ async fn a_call_that_waits_for_a_person_is_spoken_before_it_returns() {
 
 #[tokio::test(start_paused = true)]
 async fn a_reply_that_fails_stops_speech() {
-    let (warnings, _guard) = warnings();
+    let warnings = Logged::warnings("cepa_tts");
     let acts = [Act::Echo, Act::Wait(60 * SECOND), Act::Say("stale")];
     for voice in [Voice::acting(acts), Voice::acting(acts).realtime()] {
         let failure = ModelError::new(ErrorType::InvalidRequest, "no");

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use cepa_core::testing::{Answer, ScriptedModel};
+use cepa_core::testing::{Answer, Logged, ScriptedModel};
 use cepa_tts::{Builder, Per, TtsError, TtsMiddleware};
 use tokio::time::{Instant, sleep};
 
 use crate::{
-    support::{agent, heard, log, warnings, within},
+    support::{agent, heard, log, within},
     voice::{Act, Voice},
 };
 
@@ -26,7 +26,7 @@ fn strict(voice: &Voice) -> Builder {
 
 #[tokio::test(start_paused = true)]
 async fn a_voice_that_hangs_is_cut_off_and_the_reply_goes_on() {
-    let (warnings, _guard) = warnings();
+    let warnings = Logged::warnings("cepa_tts");
     let chatter = std::iter::repeat_n([Act::Say("x"), Act::Wait(Duration::from_millis(2900))], 20).flatten();
     for (voice, after, said, reason) in [
         (Voice::new().connecting([Act::Hang]), 1, &[][..], "no connection within 1s"),
@@ -63,7 +63,7 @@ async fn the_limit_of_a_block_is_for_all_its_sentences() {
 
 #[tokio::test(start_paused = true)]
 async fn a_model_that_writes_slowly_is_not_a_voice_that_hangs() {
-    let (warnings, _guard) = warnings();
+    let warnings = Logged::warnings("cepa_tts");
     for voice in [Voice::new(), Voice::slow(1), Voice::slow(1).realtime()] {
         for per in [Per::Block, Per::Sentence] {
             let answer = Answer::new()
@@ -83,7 +83,7 @@ async fn a_model_that_writes_slowly_is_not_a_voice_that_hangs() {
 
 #[tokio::test(start_paused = true)]
 async fn a_reader_who_is_slow_cuts_nothing_off() {
-    let (warnings, _guard) = warnings();
+    let warnings = Logged::warnings("cepa_tts");
     let acts = [Act::Wait(seconds(1)), Act::Say("x"), Act::Wait(seconds(1)), Act::Say("y"), Act::Say("z")];
     for voice in [Voice::acting(acts), Voice::acting(acts).realtime()] {
         let model = ScriptedModel::new([Answer::new().texts(["One", " two", " three"])]);

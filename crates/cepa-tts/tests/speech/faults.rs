@@ -6,12 +6,12 @@ use std::{sync::Arc, time::Duration};
 use cepa_core::{
     Agent, AgentEvent, CancelToken, ContentDelta, EventKind, Id, on_reply,
     serde_json::json,
-    testing::{Answer, EventLog, ScriptedModel, ScriptedTool},
+    testing::{Answer, EventLog, Logged, ScriptedModel, ScriptedTool},
 };
 use cepa_tts::{Per, TtsMiddleware};
 
 use crate::{
-    support::{agent, audio, builder, heard, log, warnings, within},
+    support::{agent, audio, builder, heard, log, within},
     voice::{Act, Voice},
 };
 
@@ -67,7 +67,7 @@ async fn r49_two_blocks_that_are_open_at_once_are_spoken_one_after_the_other() {
 
 #[tokio::test(start_paused = true)]
 async fn r50_a_voice_that_fails_ends_its_block_and_not_the_reply() {
-    let (warnings, _guard) = warnings();
+    let warnings = Logged::warnings("cepa_tts");
     let voice = Voice::new().first([Act::Say("one"), Act::Fail]);
     let model = ScriptedModel::new([
         Answer::new().text("Let me see.").tool_call("look", json!({})),

@@ -6,14 +6,14 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use cepa_core::{
     AgentEvent, BoxFuture, DataDelta, EventKind, Result,
     serde_json::json,
-    testing::{Answer, ScriptedModel, ScriptedTool},
+    testing::{Answer, Logged, ScriptedModel, ScriptedTool},
 };
 use cepa_models::{AudioChunk, TtsAudio, TtsModel, TtsSession, TtsText};
 use cepa_tts::{Per, RecordSpeech, TtsMiddleware, WavRecorder};
 use hound::{SampleFormat, WavReader, WavSpec, WavWriter};
 
 use crate::{
-    support::{builder, log, warnings},
+    support::{builder, log},
     voice::Voice,
 };
 
@@ -54,7 +54,7 @@ async fn a_reply_is_written_to_a_file_of_its_own() {
 
 #[tokio::test]
 async fn a_file_that_cannot_be_written_is_a_warning() {
-    let (warnings, _guard) = warnings();
+    let warnings = Logged::warnings("cepa_tts");
     let mut agent = builder(&ScriptedModel::new(["Hello!"]))
         .middleware(RecordSpeech::to("/nowhere/at all/reply.wav"))
         .middleware(TtsMiddleware::new(Voice::new()))

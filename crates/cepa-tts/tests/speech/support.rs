@@ -1,21 +1,11 @@
 //! What these tests share.
 
-use std::{
-    fmt,
-    future::IntoFuture,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{future::IntoFuture, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use cepa_core::{
     Agent, AgentBuilder, AgentEvent, DataDelta, EventKind, InjectionConfig, Middleware,
     testing::{EventLog, ScriptedModel},
-};
-use tracing::{
-    Event, Level, Metadata, Subscriber,
-    field::{Field, Visit},
-    span,
 };
 
 /// An agent that is told nothing of time and tasks.
@@ -75,46 +65,4 @@ pub(crate) fn heard(events: &[AgentEvent]) -> Vec<String> {
     }
     assert_eq!(open, None, "a block was not ended");
     heard
-}
-
-/// The warnings of this crate, as long as the guard lives.
-pub(crate) fn warnings() -> (Warnings, tracing::subscriber::DefaultGuard) {
-    let warnings = Warnings::default();
-    let guard = tracing::subscriber::set_default(warnings.clone());
-    (warnings, guard)
-}
-
-#[derive(Clone, Default)]
-pub(crate) struct Warnings(Arc<Mutex<Vec<String>>>);
-
-impl Warnings {
-    pub(crate) fn take(&self) -> Vec<String> {
-        std::mem::take(&mut self.0.lock().unwrap())
-    }
-}
-
-impl Subscriber for Warnings {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target().starts_with("cepa_tts") && *metadata.level() <= Level::WARN
-    }
-    fn new_span(&self, _span: &span::Attributes<'_>) -> span::Id {
-        span::Id::from_u64(1)
-    }
-    fn record(&self, _span: &span::Id, _values: &span::Record<'_>) {}
-    fn record_follows_from(&self, _span: &span::Id, _follows: &span::Id) {}
-    fn event(&self, event: &Event<'_>) {
-        let mut line = Line(String::new());
-        event.record(&mut line);
-        self.0.lock().unwrap().push(line.0);
-    }
-    fn enter(&self, _span: &span::Id) {}
-    fn exit(&self, _span: &span::Id) {}
-}
-
-struct Line(String);
-
-impl Visit for Line {
-    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.0 += &format!("{}={value:?} ", field.name());
-    }
 }
