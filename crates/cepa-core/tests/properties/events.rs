@@ -38,7 +38,7 @@ impl Seen {
         let cuts_off = script.has(HookKind::Reply, &cuts) || script.has(HookKind::Reasoning, &cuts);
         let mut open: HashMap<(&Id, &str), usize> = HashMap::new();
         for event in events {
-            self.copy(event)?;
+            self.copy(event, cuts_off)?;
             match &event.kind {
                 EventKind::ReplyStart { reply_id, .. } if !self.started.insert(reply_id.clone()) => {
                     return Err(format!("two REPLY_START of {reply_id}"));
@@ -118,16 +118,18 @@ impl Seen {
         Ok(())
     }
 
-    fn copy(&mut self, event: &AgentEvent) -> Result<(), Violation> {
+    fn copy(&mut self, event: &AgentEvent, cuts_off: bool) -> Result<(), Violation> {
         if let EventKind::ReplyStart { reply_id, name, .. } = &event.kind {
             self.copy = Some(Msg::assistant(name.clone(), Vec::new()).with_id(reply_id));
         }
         // A layer may have held the beginning of a reply back for ever.
         self.copy.take_if(|copy| event.reply_id().is_some_and(|id| *id != copy.id));
-        match self.copy.as_mut().is_none_or(|copy| copy.apply_event(event)) {
-            true => Ok(()),
-            false => Err(format!("an event cannot be applied to the reply: {event:?}")),
+        if self.copy.as_mut().is_none_or(|copy| copy.apply_event(event)) {
+            return Ok(());
         }
+        // A layer that failed at the start of a result has lost it; the core closes the call all the same.
+        let lacks_start = result_of(&event.kind).is_some_and(|id| !self.running.contains(id));
+        if cuts_off && lacks_start { Ok(()) } else { Err(format!("an event cannot be applied: {event:?}")) }
     }
 
     /// Whether the copy says what the context says.
@@ -158,6 +160,16 @@ fn block_of(kind: &EventKind) -> Option<(&Id, &'static str, bool)> {
         EventKind::ToolCallEnd { tool_call_id, .. } => (tool_call_id, "tool call", false),
         _ => return None,
     })
+}
+
+/// The call whose result an event goes on with or ends.
+fn result_of(kind: &EventKind) -> Option<&Id> {
+    match kind {
+        EventKind::ToolResultTextDelta { tool_call_id, .. }
+        | EventKind::ToolResultDataDelta { tool_call_id, .. }
+        | EventKind::ToolResultEnd { tool_call_id, .. } => Some(tool_call_id),
+        _ => None,
+    }
 }
 
 /// What a reply says, however it is divided into blocks.
