@@ -1,0 +1,14 @@
+//! [`Chunker`]: from the sections of a document to its chunks.
+
+use std::fmt;
+
+use crate::{Chunk, Section};
+
+/// Cuts the sections of one document into its chunks.
+///
+/// Cutting is work of the processor: it is done on a thread for it.
+pub trait Chunker: fmt::Debug + Send + Sync + 'static {
+    /// All chunks of the document, numbered ([`Chunk::numbered`]). None holds content of two sections; each has the
+    /// source, the position and the metadata of its section.
+    fn chunk(&self, sections: Vec<Section>) -> Vec<Chunk>;
+}

@@ -1,0 +1,1 @@
+//! What this crate writes to models, in its own words.
