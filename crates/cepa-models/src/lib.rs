@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `OpenAiChat` | `openai` (default) | chat over any OpenAI-compatible API: OpenAI, DashScope, DeepSeek, Moonshot, vLLM, Ollama, llama.cpp, … |
 //! | `OpenAiEmbedding` | `openai` (default) | embeddings over the same API |
+//! | `HttpRerank` | `openai` (default) | reranking over the API that Jina, Cohere, vLLM, llama.cpp and others have |
 //! | `OpenAiTts` | `openai` (default) | speech over the same API, one sentence after the other |
 //! | `DashScopeRealtimeTts` | `realtime` | speech over DashScope's realtime API, spoken while the text is written |
 //! | `EspeakTts` | `espeak` | speech by eSpeak NG, a program of this machine: no key, no network, many languages |
@@ -24,7 +25,10 @@ mod espeak;
 #[cfg(feature = "extractive")]
 mod extractive;
 #[cfg(feature = "openai")]
+mod http_rerank;
+#[cfg(feature = "openai")]
 mod openai;
+mod rerank;
 mod tts;
 
 #[cfg(any(feature = "openai", feature = "espeak"))]
@@ -37,10 +41,13 @@ pub use espeak::{EspeakTts, EspeakTtsBuilder};
 #[cfg(feature = "extractive")]
 pub use extractive::ExtractiveModel;
 #[cfg(feature = "openai")]
+pub use http_rerank::{HttpRerank, HttpRerankBuilder};
+#[cfg(feature = "openai")]
 pub use openai::{
     OpenAiChat, OpenAiChatBuilder, OpenAiEmbedding, OpenAiEmbeddingBuilder, OpenAiTts, OpenAiTtsBuilder,
     SpeechFormat, json_schema_format,
 };
+pub use rerank::{Ranked, RerankModel};
 pub use tts::{
     AudioChunk, TtsAudio, TtsAudioChunks, TtsModel, TtsSession, TtsText, TtsTextSender, synthesize,
     tts_audio, tts_text,

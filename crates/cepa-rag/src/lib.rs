@@ -4,17 +4,25 @@
 //! [`VectorStore`]. A [`Retriever`] finds them again: a knowledge base, or anything else that can search.
 #![forbid(unsafe_code)]
 
+mod asker;
 mod chunker;
 mod document;
 mod error;
 mod filter;
+mod fusion;
 mod metadata;
+mod middleware;
 mod parser;
+mod passages;
 mod position;
+mod rerank;
 mod retriever;
+mod search;
 mod store;
 #[doc(hidden)]
 pub mod texts;
+mod tool;
+mod turn;
 
 pub use self::{
     chunker::Chunker,
@@ -22,6 +30,7 @@ pub use self::{
     error::RagError,
     filter::Filter,
     metadata::{Metadata, MetadataKind, MetadataValue},
+    middleware::{RagMiddleware, RagMiddlewareBuilder, RagMode},
     parser::{File, Parsed, Parser},
     position::Position,
     retriever::{Hit, Retriever, SearchOptions},
