@@ -5,6 +5,7 @@
 mod agentic_memory;
 mod budget;
 mod mem0;
+mod rag;
 mod reme;
 mod tracing;
 mod tts;
@@ -41,6 +42,7 @@ const KINDS: &[(&str, Build)] = &[
     ("agentic_memory", agentic_memory::build),
     ("budget", budget::build),
     ("mem0", mem0::build),
+    ("rag", rag::build),
     ("reme", reme::build),
     ("tracing", tracing::build),
     ("tts", tts::build),

@@ -6,6 +6,7 @@
 use cepa_budget::texts as budget;
 use cepa_core::texts;
 use cepa_memory::{mem0::texts as mem0, texts as memory};
+use cepa_rag::texts as rag;
 
 /// Tags of texts that stand alone.
 pub(super) const WHOLE: &[(&str, &str)] = &[
@@ -48,10 +49,14 @@ pub(super) const WHOLE: &[(&str, &str)] = &[
     ("<<tool_error:memory_search {error}>>", memory::TOOL_ERROR_MEMORY_SEARCH),
     ("<<tool_error:memory_add {error}>>", mem0::ERROR_MEMORY_ADD),
     ("<<tool_error:memory_add_empty>>", mem0::ERROR_MEMORY_ADD_EMPTY),
+    ("<<hint:rag {context}>>", rag::HINT_RAG),
+    ("<<tool:rag_empty>>", rag::TOOL_RAG_EMPTY),
+    ("<<tool_error:rag_search {error}>>", rag::TOOL_ERROR_RAG_SEARCH),
 ];
 
 /// Tags of texts that stand inside of others.
 pub(super) const INSIDE: &[(&str, &str)] = &[
+    ("<<prompt:rerank>>", rag::RERANK_TASK),
     ("<<prompt:agentic_memory>>", memory::PROMPT_AGENTIC_MEMORY),
     ("<<agentic_memory:empty>>", memory::MEMORY_EMPTY),
     ("<<truncated lines={lines} offset={offset} file={file}>>", memory::MEMORY_TRUNCATED),

@@ -20,7 +20,7 @@ use super::{config::ContextConfig, scope::ReplyScope};
 use crate::{
     chain::{BoxFuture, Compress, Core, Cx},
     error::{ErrorKind, Result},
-    message::Msg,
+    message::{Msg, Role},
     middleware::CompressInput,
 };
 
@@ -80,7 +80,8 @@ impl ReplyScope {
         let model = &*self.definition.model;
         let size = model.context_size() as f64;
         let threshold = config.trigger_ratio * size;
-        let tokens = model.count_tokens(&head, &tools).saturating_add(coming);
+        let own = model.count_tokens(&head, &tools);
+        let tokens = own.saturating_add(coming);
         if (tokens as f64) < threshold {
             return Ok(None);
         }
@@ -92,8 +93,10 @@ impl ReplyScope {
         }
         tracing::info!(agent = &*self.definition.name, tokens, threshold, "the context is compressed");
         let measure = Measure { model, tools: &tools, head: &head, tail: &[] };
+        // What is only coming must not take away what it is coming for.
+        let asked = if (own as f64) < threshold { last_asked(&context) } else { context.len() };
         for reserve in [config.reserve_ratio * size, 0.0] {
-            let cut = measure.cut(&context, reserve);
+            let cut = measure.cut(&context, reserve).no_later_than(asked);
             let messages = cut.before(&context);
             if holds_something(&messages) {
                 return Ok(Some(Older { cut, messages, summary }));
@@ -107,4 +110,11 @@ impl ReplyScope {
 /// Whether there is anything in these messages; one may be there for what it cost only.
 fn holds_something(messages: &[Arc<Msg>]) -> bool {
     messages.iter().any(|msg| !msg.content.is_empty())
+}
+
+/// Where what was asked last begins: the last messages of users, one after the other.
+fn last_asked(context: &[Arc<Msg>]) -> usize {
+    let is_user = |msg: &Arc<Msg>| msg.role == Role::User;
+    let Some(last) = context.iter().rposition(is_user) else { return context.len() };
+    context[..last].iter().rposition(|msg| !is_user(msg)).map_or(0, |before| before + 1)
 }

@@ -21,6 +21,11 @@ impl Cut {
         Self { message, block: 0 }
     }
 
+    /// This cut, or the one before that message where this is after it.
+    pub(super) fn no_later_than(self, message: usize) -> Self {
+        if self.message < message { self } else { Self::between(message) }
+    }
+
     /// The part before the cut.
     pub(super) fn before(self, messages: &[Arc<Msg>]) -> Vec<Arc<Msg>> {
         let mut part = messages[..self.message].to_vec();
