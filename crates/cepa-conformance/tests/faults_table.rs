@@ -31,9 +31,9 @@ fn every_row_names_its_tests() {
         "cepa-core/tests",
         "cepa-budget/tests",
         "cepa-memory/tests",
+        "cepa-rag/tests",
         "cepa-tracing/tests",
         "cepa-tts/tests",
-        "cepa-memory/tests",
         "cepa-conformance/tests/better",
     ];
     for part in parts {

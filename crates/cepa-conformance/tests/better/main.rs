@@ -14,6 +14,7 @@ mod hooks;
 mod interrupt;
 mod limits;
 mod mem0;
+mod rag;
 mod reme;
 mod retry;
 mod rewrite;

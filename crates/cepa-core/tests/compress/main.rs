@@ -6,6 +6,7 @@ mod failing;
 mod images;
 mod layers;
 mod long_context;
+mod room;
 mod script;
 mod tool;
 mod tool_results;
