@@ -46,7 +46,8 @@ async fn r01_two_agents_of_one_layer_search_for_their_own_question() {
     let (a, b) = tokio::join!(async { a.reply(Msg::user("alice", "Q-A")).await }, async {
         b.reply(Msg::user("bob", "Q-B")).await
     },);
-    (a.unwrap(), b.unwrap());
+    a.unwrap();
+    b.unwrap();
     let mut queries = service.texts();
     queries.sort();
     assert_eq!(queries, [["alice: Q-A"], ["bob: Q-B"]]);

@@ -14,6 +14,9 @@ use cepa_rag::{Chunk, Hit, RagError, Retriever, SearchOptions};
 
 type Answer = Arc<dyn Fn(&[OutputBlock]) -> Result<Vec<Hit>, String> + Send + Sync>;
 
+/// Queries, and how to search for them.
+type Asked = (Vec<OutputBlock>, SearchOptions);
+
 /// A search service in this process. Copies are the same one.
 #[derive(Clone)]
 pub(crate) struct Service {
@@ -21,7 +24,7 @@ pub(crate) struct Service {
     answer: Answer,
     scale: Option<&'static str>,
     takes: Duration,
-    asked: Arc<Mutex<Vec<(Vec<OutputBlock>, SearchOptions)>>>,
+    asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl Service {
