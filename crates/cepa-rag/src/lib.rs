@@ -4,7 +4,8 @@
 //! [`VectorStore`]. A [`Retriever`] finds them again: a knowledge base, or anything else that can search.
 //! [`RagMiddleware`] is the layer by which an agent has it, or several of them.
 //!
-//! Layers see what others do: here the outer one counts every model call, those of a chat model that reranks among them.
+//! Layers see what others do: here the outer one counts every model call, those of a chat model that reranks among
+//! them.
 //!
 //! ```
 //! use std::sync::{Arc, atomic::{AtomicU32, Ordering}};

@@ -22,8 +22,8 @@ use crate::{
 ///
 /// Anything that is a [`Retriever`] can be searched. All of them are searched at once, each with a deadline; one that
 /// fails is logged as a warning and loses its own hits only. Hits are merged by score where
-/// [scales](Retriever::scale) are equal, else by their ranks, each hit once, and may be put in order once more by a model.
-/// [`RagMode`] says who decides to search.
+/// [scales](Retriever::scale) are equal, else by their ranks, each hit once, and may be put in order once more by a
+/// model. [`RagMode`] says who decides to search.
 ///
 /// What goes wrong with a search never ends a reply. One layer serves any number of agents at once: what belongs to a
 /// reply lives in that reply. It keeps nothing in the session.
@@ -83,13 +83,14 @@ pub enum RagMode {
     /// The model, by the tool `search_knowledge`: when it wants, for what it wants, in all bases or in some.
     #[default]
     Agentic,
-    /// The layer, once per reply, by what the user says. What it finds comes into the context as a hint before the first
-    /// round; if it does not fit there, the context is compressed first, and then the last hits are left out.
+    /// The layer, once per reply, by what the user says. What it finds comes into the context as a hint before the
+    /// first round; if it does not fit there, the context is compressed first, and then the last hits are left out.
     Static,
 }
 
 impl RagMiddleware {
-    /// A layer over these retrievers, to be set up. They are given by value, or as [`Arc`]s where they are of several types.
+    /// A layer over these retrievers, to be set up. They are given by value, or as [`Arc`]s where they are of several
+    /// types.
     ///
     /// ```
     /// # use std::sync::Arc;

@@ -70,6 +70,7 @@ impl Reranking {
         match ranking {
             Ok(places) => reordered(hits, &places),
             Err(error) => {
+                // No knowledge base is called that.
                 if asker.is_news("\u{0}reranking") {
                     tracing::warn!(error, "what was found is not reranked");
                 } else {

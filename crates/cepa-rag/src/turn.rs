@@ -1,5 +1,5 @@
-//! What a reply was asked, and what was found for it. It lives in the reply's scratch space, under the layer's own number:
-//! there may be several, and each serves many replies.
+//! What a reply was asked, and what was found for it. It lives in the reply's scratch space, under the layer's own
+//! number: there may be several, and each serves many replies.
 
 use cepa_core::{ContentBlock, Inputs, Msg, OutputBlock, Scratch, TextBlock};
 
@@ -42,8 +42,8 @@ impl Turn {
     }
 }
 
-/// What a message is as a query: its texts and data. Who says it stands before the first text (AgentScope 2.0.11). A blank
-/// text asks nothing: a message with nothing but an image is a query of an image alone.
+/// What a message is as a query: its texts and data. Who says it stands before the first text (AgentScope 2.0.11). A
+/// blank text asks nothing: a message with nothing but an image is a query of an image alone.
 fn queries(msg: &Msg) -> impl Iterator<Item = OutputBlock> {
     let mut speaker = Some(&msg.name);
     msg.content.iter().filter_map(move |block| match block {

@@ -2,7 +2,8 @@
 //!
 //! The way of one compression: old images go (`images`), the context is cut in two (`split`), the model sums the older
 //! part up (`summary`), and the state changes in one step (`apply`). The model may ask for it too (`tool`), and a
-//! layer may ask for room (`room`). Tool results that are too long by themselves are cut when they come in (`tool_result`).
+//! layer may ask for room (`room`). Tool results that are too long by themselves are cut when they come in
+//! (`tool_result`).
 
 mod apply;
 mod images;

@@ -93,8 +93,8 @@ impl RagMiddlewareBuilder {
         self
     }
 
-    /// A chat model that puts what was found in order once more, by value or in an [`Arc`]. A small one will do. What it
-    /// costs belongs to the reply. If it fails, the order stays as it was.
+    /// A chat model that puts what was found in order once more, by value or in an [`Arc`]. A small one will do. What
+    /// it costs belongs to the reply. If it fails, the order stays as it was.
     pub fn rerank_model(mut self, model: impl IntoShared<dyn ChatModel>) -> Self {
         self.chat_reranker = Some(model.into_shared());
         self
@@ -113,8 +113,8 @@ impl RagMiddlewareBuilder {
         self
     }
 
-    /// What a chat model that reranks is asked. `{query}` must be in it, and `{top_k}` may be; every other brace is text.
-    /// The passages come after it.
+    /// What a chat model that reranks is asked. `{query}` must be in it, and `{top_k}` may be; every other brace is
+    /// text. The passages come after it.
     pub fn rerank_prompt(mut self, prompt: impl Into<String>) -> Self {
         self.rerank_prompt = prompt.into();
         self

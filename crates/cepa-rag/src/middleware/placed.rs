@@ -41,7 +41,8 @@ fn take_out(state: &mut AgentState, hint: &Id, has_own_message: bool) {
     let msg = Arc::make_mut(&mut state.context[place]);
     msg.content.retain(|block| !is_it(block));
     if has_own_message && msg.content.is_empty() {
-        // The model has said nothing: no message is left behind. What its attempts have cost is kept with the one before.
+        // The model has said nothing: no message is left behind. What its attempts have cost is kept with the one
+        // before.
         let usage = msg.usage.take();
         state.context.remove(place);
         if let Some((usage, last)) = usage.zip(state.context.last_mut()) {

@@ -31,9 +31,9 @@ impl Cx<Reasoning> {
     /// threshold with them, it is compressed first, through `on_compress_context`. Returns how many tokens may be added
     /// then. These may be fewer: what is added should be cut to that.
     ///
-    /// For a layer that adds to the context in `on_reasoning`, before `next`: what it adds there comes after the round's
-    /// own compression, and nobody else counts it. (The agent's own model counts, whatever a layer routes the request
-    /// to.)
+    /// For a layer that adds to the context in `on_reasoning`, before `next`: what it adds there comes after the
+    /// round's own compression, and nobody else counts it. (The agent's own model counts, whatever a layer routes the
+    /// request to.)
     ///
     /// ```
     /// use cepa_core::{Cx, HintBlock, Msg, Reasoning, Result};
