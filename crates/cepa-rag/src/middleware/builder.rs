@@ -100,8 +100,8 @@ impl RagMiddlewareBuilder {
         self
     }
 
-    /// A rerank model that puts what was found in order once more, such as [`HttpRerank`](cepa_models::HttpRerank). It
-    /// reads texts: hits that are none come after those. If it fails, the order stays as it was.
+    /// A rerank model that puts what was found in order once more, such as `HttpRerank` of `cepa-models` (its feature
+    /// `openai`). It reads texts: hits that are none come after those. If it fails, the order stays as it was.
     pub fn reranker(mut self, model: impl RerankModel) -> Self {
         self.reranker = Some(Arc::new(model));
         self
