@@ -4,10 +4,12 @@
 //! [`VectorStore`]. A [`Retriever`] finds them again: a knowledge base, or anything else that can search.
 #![forbid(unsafe_code)]
 
+mod cached_embedding;
 mod chunker;
 mod document;
 mod error;
 mod filter;
+mod knowledge_base;
 mod metadata;
 mod parser;
 mod position;
@@ -17,10 +19,12 @@ mod store;
 pub mod texts;
 
 pub use self::{
+    cached_embedding::CachedEmbedding,
     chunker::Chunker,
     document::{Chunk, Section, SectionKind},
     error::RagError,
     filter::Filter,
+    knowledge_base::{Index, IndexReport, KnowledgeBase, KnowledgeBaseBuilder, Problem, Progress, SearchBy},
     metadata::{Metadata, MetadataKind, MetadataValue},
     parser::{File, Parsed, Parser},
     position::Position,
