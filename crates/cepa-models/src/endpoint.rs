@@ -19,16 +19,16 @@ use reqwest::{
     header::{CONTENT_TYPE, HeaderMap},
 };
 
+#[cfg(feature = "realtime")]
+pub(crate) use self::websocket::Socket;
 pub(crate) use self::{
     events::EventDecoder,
     failure::ServerError,
     patience::Patience,
     retry::Retries,
-    settings::{SPEECH_IDLE, Settings, connection_setters},
+    settings::{SPEECH_IDLE, Service, Settings, connection_setters},
 };
 use self::{patience::Impatient, secrets::Secrets};
-#[cfg(feature = "realtime")]
-pub(crate) use self::{settings::Service, websocket::Socket};
 
 /// A server, ready to be asked.
 pub(crate) struct Endpoint {

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `OpenAiChat` | `openai` (default) | chat over any OpenAI-compatible API: OpenAI, DashScope, DeepSeek, Moonshot, vLLM, Ollama, llama.cpp, … |
 //! | `OpenAiEmbedding` | `openai` (default) | embeddings over the same API |
+//! | `HttpRerank` | `openai` (default) | reranking over the API that Jina, Cohere, vLLM, llama.cpp and others have |
 //! | `OpenAiTts` | `openai` (default) | speech over the same API, one sentence after the other |
 //! | `DashScopeRealtimeTts` | `realtime` | speech over DashScope's realtime API, spoken while the text is written |
 //! | `EspeakTts` | `espeak` | speech by eSpeak NG, a program of this machine: no key, no network, many languages |
@@ -27,7 +28,10 @@ mod extractive;
 #[cfg(feature = "minilm")]
 mod minilm;
 #[cfg(feature = "openai")]
+mod http_rerank;
+#[cfg(feature = "openai")]
 mod openai;
+mod rerank;
 mod tts;
 
 #[cfg(any(feature = "openai", feature = "espeak", feature = "minilm"))]
@@ -42,10 +46,13 @@ pub use extractive::ExtractiveModel;
 #[cfg(feature = "minilm")]
 pub use minilm::MiniLmEmbedding;
 #[cfg(feature = "openai")]
+pub use http_rerank::{HttpRerank, HttpRerankBuilder};
+#[cfg(feature = "openai")]
 pub use openai::{
     OpenAiChat, OpenAiChatBuilder, OpenAiEmbedding, OpenAiEmbeddingBuilder, OpenAiTts, OpenAiTtsBuilder,
     SpeechFormat, json_schema_format,
 };
+pub use rerank::{Ranked, RerankModel};
 pub use tts::{
     AudioChunk, TtsAudio, TtsAudioChunks, TtsModel, TtsSession, TtsText, TtsTextSender, synthesize,
     tts_audio, tts_text,

@@ -5,18 +5,26 @@
 #![forbid(unsafe_code)]
 
 mod cached_embedding;
+mod asker;
 mod chunker;
 mod document;
 mod error;
 mod filter;
 mod knowledge_base;
+mod fusion;
 mod metadata;
+mod middleware;
 mod parser;
+mod passages;
 mod position;
+mod rerank;
 mod retriever;
+mod search;
 mod store;
 #[doc(hidden)]
 pub mod texts;
+mod tool;
+mod turn;
 
 pub use self::{
     cached_embedding::CachedEmbedding,
@@ -26,6 +34,7 @@ pub use self::{
     filter::Filter,
     knowledge_base::{Index, IndexReport, KnowledgeBase, KnowledgeBaseBuilder, Problem, Progress, SearchBy},
     metadata::{Metadata, MetadataKind, MetadataValue},
+    middleware::{RagMiddleware, RagMiddlewareBuilder, RagMode},
     parser::{File, Parsed, Parser},
     position::Position,
     retriever::{Hit, Retriever, SearchOptions},

@@ -1,6 +1,6 @@
 //! [`Retriever`]: whatever can search.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use cepa_core::{BoxFuture, OutputBlock};
 
@@ -64,6 +64,28 @@ pub trait Retriever: fmt::Debug + Send + Sync + 'static {
     /// default: with nothing else, so that hits are merged by their ranks.
     fn scale(&self) -> Option<&str> {
         None
+    }
+}
+
+impl<R: Retriever + ?Sized> Retriever for Arc<R> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn description(&self) -> &str {
+        (**self).description()
+    }
+
+    fn search<'a>(
+        &'a self,
+        queries: &'a [OutputBlock],
+        options: &'a SearchOptions,
+    ) -> BoxFuture<'a, Result<Vec<Hit>, RagError>> {
+        (**self).search(queries, options)
+    }
+
+    fn scale(&self) -> Option<&str> {
+        (**self).scale()
     }
 }
 

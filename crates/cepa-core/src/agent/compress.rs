@@ -1,11 +1,12 @@
 //! Keeping the context short: where it is over the threshold, a summary takes the place of its older part.
 //!
 //! The way of one compression: old images go (`images`), the context is cut in two (`split`), the model sums the older
-//! part up (`summary`), and the state changes in one step (`apply`). The model may ask for it too (`tool`). Tool
-//! results that are too long by themselves are cut when they come in (`tool_result`).
+//! part up (`summary`), and the state changes in one step (`apply`). The model may ask for it too (`tool`), and a
+//! layer may ask for room (`room`). Tool results that are too long by themselves are cut when they come in (`tool_result`).
 
 mod apply;
 mod images;
+mod room;
 mod split;
 mod summary;
 mod tool;
@@ -33,7 +34,7 @@ impl Core<Compress> for ReplyScope {
                 Some(prompt) => prompt.clone(),
                 None => self.build_prompt().await?,
             };
-            let Some(older) = self.older_part(&config, &prompt)? else { return Ok(()) };
+            let Some(older) = self.older_part(&config, &prompt, input.coming)? else { return Ok(()) };
             // The summary is a request of its own, with a prompt of its own.
             let prompt = match known {
                 Some(_) => self.build_prompt().await?,
@@ -70,8 +71,8 @@ impl ReplyScope {
         Ok(self.definition.model.count_tokens(&messages, &tools))
     }
 
-    /// What must be compressed now: `None` below the threshold, and where nothing can be.
-    fn older_part(&self, config: &ContextConfig, prompt: &Arc<Msg>) -> Result<Option<Older>> {
+    /// What must be compressed now, with so many tokens `coming`: `None` below the threshold, and where nothing can be.
+    fn older_part(&self, config: &ContextConfig, prompt: &Arc<Msg>, coming: u64) -> Result<Option<Older>> {
         let (mut head, context_len, tools) = {
             let state = self.state()?;
             (Self::messages(&state, prompt), state.context.len(), self.tool_schemas(&state))
@@ -79,7 +80,7 @@ impl ReplyScope {
         let model = &*self.definition.model;
         let size = model.context_size() as f64;
         let threshold = config.trigger_ratio * size;
-        let tokens = model.count_tokens(&head, &tools);
+        let tokens = model.count_tokens(&head, &tools).saturating_add(coming);
         if (tokens as f64) < threshold {
             return Ok(None);
         }

@@ -9,12 +9,12 @@ use super::{
     scope::{Layers, ReplyScope},
 };
 use crate::{
-    chain::{AgentHook, Cx},
+    chain::{AgentHook, Cx, ModelCall},
     error::{Error, ErrorKind, Origin, Result},
     message::{ContentBlock, Msg, Role, TextBlock},
     model::{ModelRequest, Purpose, ToolChoice, ToolSchema},
     texts::{self, fill},
-    tool::Validator,
+    tool::{ToolCx, Validator},
 };
 
 /// The tool whose arguments are the answer. Its name is AgentScope's.
@@ -155,5 +155,24 @@ impl<H: AgentHook> Cx<H> {
     ) -> Result<Map<String, Value>> {
         let question = Question::new(schema)?;
         self.scope().put_question(self.others(), request.with_purpose(purpose), &question).await
+    }
+}
+
+impl ToolCx {
+    /// Asks a model for an object of a JSON schema, on the tool's own account: as a layer does by
+    /// [`Cx::call_structured`](Cx::call_structured), through the `on_model_call` of all layers.
+    ///
+    /// # Errors
+    /// As there; *reply over* also when the tool was called without an agent.
+    pub async fn call_structured(
+        &self,
+        purpose: Purpose,
+        request: ModelRequest,
+        schema: &Value,
+    ) -> Result<Map<String, Value>> {
+        let reply = self.scope().reply.as_ref().ok_or_else(|| Error::new(ErrorKind::ReplyOver))?;
+        let question = Question::new(schema)?;
+        let layers = reply.definition.layers::<ModelCall>().clone();
+        reply.put_question(layers, request.with_purpose(purpose), &question).await
     }
 }

@@ -148,4 +148,6 @@ pub struct CompressInput {
     pub config: Option<Arc<ContextConfig>>,
     /// Further instructions for the summary.
     pub instructions: Option<HintBlock>,
+    /// Tokens that will be added to the context right after: they count as if they were in it already.
+    pub coming: u64,
 }

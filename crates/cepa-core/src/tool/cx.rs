@@ -2,6 +2,7 @@
 
 use super::{Tool, ToolCx};
 use crate::{
+    agent::Scratch,
     chain::StateGuard,
     error::{Error, ErrorKind, Result},
 };
@@ -25,6 +26,11 @@ impl ToolCx {
     pub fn state(&self) -> Result<StateGuard<'_>> {
         let reply = self.scope().reply.as_ref().ok_or_else(|| Error::new(ErrorKind::ReplyOver))?;
         reply.state().map(StateGuard)
+    }
+
+    /// What layers and tools share during this reply; never saved. `None` when there is no reply.
+    pub fn scratch(&self) -> Option<&Scratch> {
+        Some(self.scope().reply.as_ref()?.scratch())
     }
 
     /// Whether the reply was interrupted. A tool that only awaits is dropped then; one that computes, or runs in a

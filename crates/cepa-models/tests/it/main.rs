@@ -22,6 +22,7 @@ mod real_server;
 mod realtime;
 #[cfg(feature = "realtime")]
 mod realtime_server;
+mod rerank;
 mod secrets;
 mod server;
 mod speech;

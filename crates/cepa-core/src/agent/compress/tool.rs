@@ -91,7 +91,7 @@ impl ReplyScope {
         let before = self.tokens_with(&prompt)?;
         let mut config = (*self.definition.context).clone();
         config.trigger_ratio -= config.context_buffer_ratio;
-        let input = CompressInput { config: Some(Arc::new(config)), instructions: None };
+        let input = CompressInput { config: Some(Arc::new(config)), ..CompressInput::default() };
         self.chain::<Compress>(Outlet::unheard(None), input).running.await?;
         Ok((before, self.tokens_with(&prompt)?))
     }
