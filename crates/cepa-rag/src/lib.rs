@@ -6,6 +6,8 @@
 
 mod cached_embedding;
 mod asker;
+#[cfg(feature = "chroma")]
+mod chroma;
 mod chunker;
 mod document;
 mod error;
@@ -18,6 +20,12 @@ mod parser;
 mod passages;
 mod position;
 mod rerank;
+#[cfg(feature = "pgvector")]
+mod pgvector;
+#[cfg(feature = "qdrant")]
+mod qdrant;
+#[cfg(any(feature = "chroma", feature = "pgvector", feature = "qdrant"))]
+mod remote;
 mod retriever;
 mod search;
 mod store;
@@ -26,6 +34,12 @@ pub mod texts;
 mod tool;
 mod turn;
 
+#[cfg(feature = "chroma")]
+pub use self::chroma::{ChromaStore, ChromaStoreBuilder};
+#[cfg(feature = "pgvector")]
+pub use self::pgvector::{PgVectorStore, PgVectorStoreBuilder};
+#[cfg(feature = "qdrant")]
+pub use self::qdrant::{QdrantStore, QdrantStoreBuilder};
 pub use self::{
     cached_embedding::CachedEmbedding,
     chunker::Chunker,
