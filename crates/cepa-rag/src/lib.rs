@@ -6,6 +6,9 @@
 
 mod chunker;
 mod document;
+#[cfg(feature = "embedded")]
+#[doc(hidden)]
+pub mod embedded;
 mod error;
 mod filter;
 mod metadata;
@@ -16,6 +19,8 @@ mod store;
 #[doc(hidden)]
 pub mod texts;
 
+#[cfg(feature = "embedded")]
+pub use self::embedded::EmbeddedStore;
 pub use self::{
     chunker::Chunker,
     document::{Chunk, Section, SectionKind},
