@@ -10,6 +10,9 @@ mod asker;
 mod chroma;
 mod chunker;
 mod document;
+#[cfg(feature = "embedded")]
+#[doc(hidden)]
+pub mod embedded;
 mod error;
 mod filter;
 mod knowledge_base;
@@ -40,6 +43,8 @@ pub use self::chroma::{ChromaStore, ChromaStoreBuilder};
 pub use self::pgvector::{PgVectorStore, PgVectorStoreBuilder};
 #[cfg(feature = "qdrant")]
 pub use self::qdrant::{QdrantStore, QdrantStoreBuilder};
+#[cfg(feature = "embedded")]
+pub use self::embedded::EmbeddedStore;
 pub use self::{
     cached_embedding::CachedEmbedding,
     chunker::Chunker,
