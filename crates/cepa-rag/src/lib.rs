@@ -4,8 +4,8 @@
 //! [`VectorStore`]. A [`Retriever`] finds them again: a knowledge base, or anything else that can search.
 #![forbid(unsafe_code)]
 
-mod cached_embedding;
 mod asker;
+mod cached_embedding;
 #[cfg(feature = "chroma")]
 mod chroma;
 mod chunker;
@@ -15,20 +15,20 @@ mod document;
 pub mod embedded;
 mod error;
 mod filter;
-mod knowledge_base;
 mod fusion;
+mod knowledge_base;
 mod metadata;
 mod middleware;
 mod parser;
 mod passages;
-mod position;
-mod rerank;
 #[cfg(feature = "pgvector")]
 mod pgvector;
+mod position;
 #[cfg(feature = "qdrant")]
 mod qdrant;
 #[cfg(any(feature = "chroma", feature = "pgvector", feature = "qdrant"))]
 mod remote;
+mod rerank;
 mod retriever;
 mod search;
 mod store;
