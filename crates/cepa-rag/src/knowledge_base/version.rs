@@ -49,7 +49,8 @@ impl Fingerprint {
         let mut hash = self.0.clone();
         for chunk in chunks {
             let metadata: &Metadata = &chunk.metadata;
-            part(&mut hash, serde_json::to_vec(&chunk.content).unwrap_or_default().as_slice());
+            // Not the whole block: each has an id of its own.
+            part(&mut hash, chunk.text().unwrap_or_default().as_bytes());
             part(&mut hash, format!("{} {:?} {metadata:?}", chunk.source, chunk.position).as_bytes());
         }
         hex(hash)

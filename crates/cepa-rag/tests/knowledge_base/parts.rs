@@ -14,7 +14,7 @@ use cepa_core::{BoxFuture, OutputBlock, Result, TextBlock};
 use cepa_models::{EmbeddingModel, Embeddings};
 use cepa_rag::{
     Chunk, Collection, DocumentSummary, EmbeddedStore, Filter, Hit, KnowledgeBase, KnowledgeBaseBuilder,
-    RagError, Retriever as _, SearchOptions, SearchRequest, VectorRecord, VectorStore,
+    Position, RagError, Retriever as _, SearchOptions, SearchRequest, VectorRecord, VectorStore,
 };
 
 pub(crate) const DIMENSIONS: usize = 64;
@@ -186,4 +186,13 @@ pub(crate) async fn search(
     options: &SearchOptions,
 ) -> Result<Vec<Hit>, RagError> {
     base.search(&[OutputBlock::from(TextBlock::new(query))], options).await
+}
+
+/// A document's chunks, but for the ids and times that each block has of its own.
+pub(crate) async fn chunks(base: &KnowledgeBase, id: &str) -> Vec<(u32, u32, String, Position)> {
+    let chunks = base.list_chunks(id, 0, 1_000).await.unwrap();
+    let own = |chunk: Chunk| {
+        (chunk.chunk_index, chunk.total_chunks, chunk.text().unwrap().to_owned(), chunk.position)
+    };
+    chunks.into_iter().map(own).collect()
 }

@@ -60,4 +60,7 @@ async fn a_document_that_is_inserted_again_is_replaced() {
     let left = base.list_chunks("note", 0, 10).await.unwrap();
     assert_eq!(left.iter().map(|chunk| chunk.text().unwrap()).collect::<Vec<_>>(), ["Garlic."]);
     assert_eq!((left[0].chunk_index, left[0].total_chunks), (0, 1));
+    // The same again changes nothing.
+    base.insert_document(chunks(&["Garlic."]), "note".to_owned()).await.unwrap();
+    assert_eq!(documents(&base).await, [("note".to_owned(), true)]);
 }
