@@ -25,10 +25,10 @@ mod endpoint;
 mod espeak;
 #[cfg(feature = "extractive")]
 mod extractive;
-#[cfg(feature = "minilm")]
-mod minilm;
 #[cfg(feature = "openai")]
 mod http_rerank;
+#[cfg(feature = "minilm")]
+mod minilm;
 #[cfg(feature = "openai")]
 mod openai;
 mod rerank;
@@ -43,10 +43,10 @@ pub use embedding::{EmbeddingModel, Embeddings};
 pub use espeak::{EspeakTts, EspeakTtsBuilder};
 #[cfg(feature = "extractive")]
 pub use extractive::ExtractiveModel;
-#[cfg(feature = "minilm")]
-pub use minilm::MiniLmEmbedding;
 #[cfg(feature = "openai")]
 pub use http_rerank::{HttpRerank, HttpRerankBuilder};
+#[cfg(feature = "minilm")]
+pub use minilm::MiniLmEmbedding;
 #[cfg(feature = "openai")]
 pub use openai::{
     OpenAiChat, OpenAiChatBuilder, OpenAiEmbedding, OpenAiEmbeddingBuilder, OpenAiTts, OpenAiTtsBuilder,

@@ -286,7 +286,14 @@ mod tests {
         prop_oneof![
             -3.0..3.0_f64,
             (-3..3_i8).prop_map(f64::from),
-            prop::sample::select(vec![edge, edge + 2.0, -edge, 9.3e18, -9.3e18, 9.223_372_036_854_775_807e18]),
+            prop::sample::select(vec![
+                edge,
+                edge + 2.0,
+                -edge,
+                9.3e18,
+                -9.3e18,
+                9.223_372_036_854_775_807e18
+            ]),
             any::<i64>().prop_map(|number| number as f64),
         ]
     }
@@ -322,7 +329,8 @@ mod tests {
         let leaf = prop_oneof![
             (field(), value(true)).prop_map(|(field, value)| Filter::Eq(field, value)),
             (field(), value(true)).prop_map(|(field, value)| Filter::Ne(field, value)),
-            (field(), prop::collection::vec(value(true), 0..4)).prop_map(|(field, values)| Filter::In(field, values)),
+            (field(), prop::collection::vec(value(true), 0..4))
+                .prop_map(|(field, values)| Filter::In(field, values)),
             (field(), value(true)).prop_map(|(field, value)| Filter::Lt(field, value)),
             (field(), value(true)).prop_map(|(field, value)| Filter::Le(field, value)),
             (field(), value(true)).prop_map(|(field, value)| Filter::Gt(field, value)),
