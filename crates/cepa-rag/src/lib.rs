@@ -16,13 +16,21 @@ mod store;
 #[doc(hidden)]
 pub mod texts;
 
+#[cfg(feature = "html")]
+pub use self::parser::HtmlParser;
+#[cfg(feature = "pdf")]
+pub use self::parser::PdfParser;
+#[cfg(feature = "office")]
+pub use self::parser::{ExcelParser, PowerPointParser, WordParser};
 pub use self::{
-    chunker::Chunker,
+    chunker::{Chunker, TokenChunker, TokenChunkerBuilder},
     document::{Chunk, Section, SectionKind},
     error::RagError,
     filter::Filter,
     metadata::{Metadata, MetadataKind, MetadataValue},
-    parser::{File, Parsed, Parser},
+    parser::{
+        CodeParser, CsvParser, File, ImageParser, MarkdownParser, Parsed, Parser, Parsers, TextParser,
+    },
     position::Position,
     retriever::{Hit, Retriever, SearchOptions},
     store::{Collection, DocumentSummary, SearchRequest, VectorRecord, VectorStore},
