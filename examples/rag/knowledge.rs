@@ -4,7 +4,10 @@ use std::{path::Path, sync::Arc};
 
 use cepa::{
     models::{EmbeddingModel, MiniLmEmbedding, OpenAiEmbedding},
-    rag::{CachedEmbedding, ChromaStore, EmbeddedStore, KnowledgeBase, PgVectorStore, Progress, QdrantStore, VectorStore},
+    rag::{
+        CachedEmbedding, ChromaStore, EmbeddedStore, KnowledgeBase, PgVectorStore, Progress, QdrantStore,
+        VectorStore,
+    },
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -19,7 +22,9 @@ pub(crate) fn open(options: &Options) -> Outcome<KnowledgeBase> {
         Store::Embedded => Arc::new(EmbeddedStore::open(options.index.join("store"))?),
         Store::Qdrant => Arc::new(QdrantStore::builder(url("http://127.0.0.1:6333")).build()?),
         Store::Chroma => Arc::new(ChromaStore::builder(url("http://127.0.0.1:8000")).build()?),
-        Store::PgVector => Arc::new(PgVectorStore::builder(url("postgres://postgres@127.0.0.1/postgres")).build()?),
+        Store::PgVector => {
+            Arc::new(PgVectorStore::builder(url("postgres://postgres@127.0.0.1/postgres")).build()?)
+        }
     };
     let model: Option<Arc<dyn EmbeddingModel>> = match options.embedding {
         Embedding::None => None,

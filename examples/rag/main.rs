@@ -58,7 +58,9 @@ async fn run(options: Options) -> Outcome {
 
     let mode = if options.is_static { RagMode::Static } else { RagMode::Agentic };
     let mut agent = Agent::builder("Librarian")
-        .system_prompt("Answer from the knowledge base, in a few sentences, and name the sources that you used.")
+        .system_prompt(
+            "Answer from the knowledge base, in a few sentences, and name the sources that you used.",
+        )
         .model(model)
         .middleware(RagMiddleware::builder([base]).mode(mode).build()?)
         .build()?;

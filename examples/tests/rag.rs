@@ -33,7 +33,8 @@ fn ask(folder: &Path, index: &Path, options: &[&str]) -> String {
 fn documents() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("house")).unwrap();
-    let garden = "# Garden\n\nThe beans are in rows.\n\n## Shed\n\nThe key to the shed hangs behind the green door.\n";
+    let garden =
+        "# Garden\n\nThe beans are in rows.\n\n## Shed\n\nThe key to the shed hangs behind the green door.\n";
     fs::write(folder.path().join("house/garden.md"), garden).unwrap();
     fs::write(folder.path().join("car.txt"), "The car is red.\nIts tyres are from 2021.\n").unwrap();
     fs::write(folder.path().join("broken.pdf"), "%PDF-1.7 and then nothing").unwrap();

@@ -39,22 +39,30 @@ mod turn;
 
 #[cfg(feature = "chroma")]
 pub use self::chroma::{ChromaStore, ChromaStoreBuilder};
+#[cfg(feature = "embedded")]
+pub use self::embedded::EmbeddedStore;
+#[cfg(feature = "html")]
+pub use self::parser::HtmlParser;
+#[cfg(feature = "pdf")]
+pub use self::parser::PdfParser;
+#[cfg(feature = "office")]
+pub use self::parser::{ExcelParser, PowerPointParser, WordParser};
 #[cfg(feature = "pgvector")]
 pub use self::pgvector::{PgVectorStore, PgVectorStoreBuilder};
 #[cfg(feature = "qdrant")]
 pub use self::qdrant::{QdrantStore, QdrantStoreBuilder};
-#[cfg(feature = "embedded")]
-pub use self::embedded::EmbeddedStore;
 pub use self::{
     cached_embedding::CachedEmbedding,
-    chunker::Chunker,
+    chunker::{Chunker, TokenChunker, TokenChunkerBuilder},
     document::{Chunk, Section, SectionKind},
     error::RagError,
     filter::Filter,
     knowledge_base::{Index, IndexReport, KnowledgeBase, KnowledgeBaseBuilder, Problem, Progress, SearchBy},
     metadata::{Metadata, MetadataKind, MetadataValue},
     middleware::{RagMiddleware, RagMiddlewareBuilder, RagMode},
-    parser::{File, Parsed, Parser},
+    parser::{
+        CodeParser, CsvParser, File, ImageParser, MarkdownParser, Parsed, Parser, Parsers, TextParser,
+    },
     position::Position,
     retriever::{Hit, Retriever, SearchOptions},
     store::{Collection, DocumentSummary, SearchRequest, VectorRecord, VectorStore},

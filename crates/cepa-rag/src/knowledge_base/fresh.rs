@@ -27,6 +27,10 @@ pub(super) async fn prepare(
 ) -> Result<Work, RagError> {
     let (inner, fingerprint, name) = (inner.clone(), fingerprint.clone(), source.name().to_owned());
     let work = tokio::task::spawn_blocking(move || {
+        if !inner.parsers.supports(source.name()) {
+            // It says why not, and the file need not be read for that.
+            inner.parsers.parse(&File::new(source.name(), Vec::new()))?;
+        }
         let file = source.read(inner.limits.max_file_bytes)?;
         let version = fingerprint.file(&file.name, &file.bytes);
         let is_there = |summary: &DocumentSummary| summary.version == version && summary.is_whole();
