@@ -28,9 +28,7 @@ pub use self::{
     error::RagError,
     filter::Filter,
     metadata::{Metadata, MetadataKind, MetadataValue},
-    parser::{
-        CodeParser, CsvParser, File, ImageParser, MarkdownParser, Parsed, Parser, Parsers, TextParser,
-    },
+    parser::{CodeParser, CsvParser, File, ImageParser, MarkdownParser, Parsed, Parser, Parsers, TextParser},
     position::Position,
     retriever::{Hit, Retriever, SearchOptions},
     store::{Collection, DocumentSummary, SearchRequest, VectorRecord, VectorStore},

@@ -27,7 +27,11 @@ impl Parser for HtmlParser {
     fn parse(&self, file: &File) -> Result<Parsed, RagError> {
         let html = decoded(file)?;
         let markdown = guarded(|| markdown(&html)).unwrap_or_else(Err);
-        Ok(parsed(file, markdown.map_err(|reason| RagError::parse(&*file.name, reason))?, SectionKind::Markdown))
+        Ok(parsed(
+            file,
+            markdown.map_err(|reason| RagError::parse(&*file.name, reason))?,
+            SectionKind::Markdown,
+        ))
     }
 }
 
