@@ -30,7 +30,7 @@ fn elements_that_are_too_deep_are_refused() {
         let message = error("deep.html", tag.repeat(20_000));
         assert_eq!(message, "deep.html cannot be read: its elements are more than 256 deep in each other");
         // as deep as it may be
-        parse("a.html", format!("{}text", tag.repeat(250 / tag.matches('<').count()))).unwrap();
+        parse("a.html", format!("{}text", tag.repeat(60))).unwrap();
     }
 }
 
