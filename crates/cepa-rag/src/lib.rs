@@ -60,9 +60,7 @@ pub use self::{
     knowledge_base::{Index, IndexReport, KnowledgeBase, KnowledgeBaseBuilder, Problem, Progress, SearchBy},
     metadata::{Metadata, MetadataKind, MetadataValue},
     middleware::{RagMiddleware, RagMiddlewareBuilder, RagMode},
-    parser::{
-        CodeParser, CsvParser, File, ImageParser, MarkdownParser, Parsed, Parser, Parsers, TextParser,
-    },
+    parser::{CodeParser, CsvParser, File, ImageParser, MarkdownParser, Parsed, Parser, Parsers, TextParser},
     position::Position,
     retriever::{Hit, Retriever, SearchOptions},
     store::{Collection, DocumentSummary, SearchRequest, VectorRecord, VectorStore},

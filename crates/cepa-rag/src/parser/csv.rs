@@ -56,5 +56,6 @@ fn row_per_line(text: String, separator: u8) -> String {
         return text;
     }
     rows.push_str(&text[from..]);
+    rows.extend(std::iter::repeat_n('\n', held));
     rows
 }

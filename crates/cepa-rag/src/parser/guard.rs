@@ -28,7 +28,10 @@ pub(super) fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     let result = panic::catch_unwind(AssertUnwindSafe(run));
     IS_GUARDED.set(was_guarded);
     result.map_err(|panic| {
-        let message = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+        let message = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied());
         let message = message.and_then(|message| message.lines().next()).unwrap_or("it is damaged");
         message.chars().take(200).collect()
     })

@@ -27,13 +27,15 @@ impl Parser for PdfParser {
         if memchr::memmem::find(&file.bytes[..file.bytes.len().min(1024)], b"%PDF-").is_none() {
             return Err(RagError::parse(&*file.name, "it does not begin as a PDF file"));
         }
-        let document = guarded(|| Document::load_mem(&file.bytes)).and_then(|loaded| loaded.map_err(|e| e.to_string()));
+        let document =
+            guarded(|| Document::load_mem(&file.bytes)).and_then(|loaded| loaded.map_err(|e| e.to_string()));
         let mut document = document.map_err(|reason| RagError::parse(&*file.name, damaged(&reason)))?;
         if document.is_encrypted() {
             return Err(RagError::parse(&*file.name, "it is encrypted; save it without a password"));
         }
         without_pictures(&mut document);
-        let pages = guarded(|| document.get_pages()).map_err(|reason| RagError::parse(&*file.name, damaged(&reason)))?;
+        let pages = guarded(|| document.get_pages())
+            .map_err(|reason| RagError::parse(&*file.name, damaged(&reason)))?;
         let mut parsed = Parsed::default();
         for (number, page) in &pages {
             match forms::check(&document, *page).and_then(|()| text(&document, *number)) {
@@ -52,8 +54,12 @@ impl Parser for PdfParser {
             }
         }
         match (parsed.sections.is_empty(), parsed.problems.is_empty()) {
-            (true, true) if pages.is_empty() => Err(RagError::parse(&*file.name, "no page of it can be found")),
-            (true, true) => Err(RagError::parse(&*file.name, "its pages have no text; they may be pictures of text")),
+            (true, true) if pages.is_empty() => {
+                Err(RagError::parse(&*file.name, "no page of it can be found"))
+            }
+            (true, true) => {
+                Err(RagError::parse(&*file.name, "its pages have no text; they may be pictures of text"))
+            }
             (true, false) => Err(parsed.problems.swap_remove(0)),
             _ => Ok(parsed),
         }

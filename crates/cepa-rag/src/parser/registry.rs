@@ -90,7 +90,11 @@ impl Parsers {
     fn for_name(&self, name: &str) -> Option<&dyn Parser> {
         let extension = extension(name);
         let extension = if extension.is_empty() { "txt" } else { &extension };
-        self.parsers.iter().rev().map(|parser| &**parser).find(|parser| parser.extensions().contains(&extension))
+        self.parsers
+            .iter()
+            .rev()
+            .map(|parser| &**parser)
+            .find(|parser| parser.extensions().contains(&extension))
     }
 
     fn unknown(&self, file: &File) -> RagError {

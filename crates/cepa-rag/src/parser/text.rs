@@ -43,11 +43,11 @@ impl Parser for MarkdownParser {
 impl Parser for CodeParser {
     fn extensions(&self) -> &[&str] {
         &[
-            "bash", "c", "cc", "clj", "cpp", "cs", "css", "cxx", "dart", "el", "erl", "ex", "exs", "fs", "go", "gradle",
-            "graphql", "groovy", "h", "hh", "hpp", "hs", "ini", "java", "jl", "js", "json", "json5", "jsonl", "jsx", "kt",
-            "kts", "lisp", "lua", "m", "ml", "mli", "mm", "nim", "php", "pl", "pm", "proto", "ps1", "py", "pyi", "r", "rb",
-            "rs", "scala", "scm", "scss", "sh", "sql", "svelte", "swift", "tf", "toml", "ts", "tsx", "vb", "vue", "xml",
-            "yaml", "yml", "zig", "zsh",
+            "bash", "c", "cc", "clj", "cpp", "cs", "css", "cxx", "dart", "el", "erl", "ex", "exs", "fs",
+            "go", "gradle", "graphql", "groovy", "h", "hh", "hpp", "hs", "ini", "java", "jl", "js", "json",
+            "json5", "jsonl", "jsx", "kt", "kts", "lisp", "lua", "m", "ml", "mli", "mm", "nim", "php", "pl",
+            "pm", "proto", "ps1", "py", "pyi", "r", "rb", "rs", "scala", "scm", "scss", "sh", "sql",
+            "svelte", "swift", "tf", "toml", "ts", "tsx", "vb", "vue", "xml", "yaml", "yml", "zig", "zsh",
         ]
     }
 

@@ -63,13 +63,19 @@ fn drawn(
 /// Whether it draws anything else.
 fn draws(stream: &pdf_extract::Stream) -> bool {
     let content = stream.decompressed_content().unwrap_or_else(|_| stream.content.clone());
-    memchr::memmem::find(&content, b"Do").is_some()
+    let mut words = content.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
+    let mut last: &[u8] = b"";
+    words.any(|word| std::mem::replace(&mut last, word).contains(&b'/') && word.starts_with(b"Do"))
 }
 
 /// What can be drawn with these resources.
 fn below(document: &Document, resources: &Dictionary) -> Vec<ObjectId> {
     let objects = resources.get(b"XObject").ok().and_then(|objects| dictionary(document, objects));
-    objects.into_iter().flat_map(|objects| objects.iter()).filter_map(|(_, object)| object.as_reference().ok()).collect()
+    objects
+        .into_iter()
+        .flat_map(|objects| objects.iter())
+        .filter_map(|(_, object)| object.as_reference().ok())
+        .collect()
 }
 
 fn dictionary<'a>(document: &'a Document, object: &'a Object) -> Option<&'a Dictionary> {
