@@ -14,6 +14,9 @@ mod documentation {
     #[doc = include_str!("../../docs/memory.md")]
     struct Memory;
 
+    #[doc = include_str!("../../docs/rag.md")]
+    struct Rag;
+
     #[doc = include_str!("../../docs/speech.md")]
     struct Speech;
 

@@ -1,6 +1,7 @@
 //! `bench`: a benchmark of `cepa-bench` in a release build, and the same work on other frameworks.
 
 mod peers;
+mod retrieval;
 
 use std::{fs, path::Path, process::ExitCode};
 
@@ -27,6 +28,9 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<Exi
     fs::create_dir_all(&results)?;
     let mut bench = std::process::Command::new(workspace.target.join("release").join(RUNNER));
     bench.arg(&name).arg("--out").arg(&results).args(arguments.rest());
+    if name == "retrieval" {
+        retrieval::prepare(&mut bench)?;
+    }
     let code = command::run_visibly(bench)?;
     if let Some(scripts) = peers {
         let path = results.join(&name).with_extension("json");

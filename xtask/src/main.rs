@@ -5,6 +5,7 @@ mod arguments;
 mod bench;
 mod command;
 mod conformance;
+mod fetch;
 mod publish;
 mod python;
 mod test_all;
@@ -25,6 +26,7 @@ cargo xtask COMMAND
   conformance PATH... [--area AREA]... recorded behaviour, replayed; further options go on to the runner
   bench NAME [--peers DIR]             a benchmark in a release build, and the same work on other frameworks
   python                               virtual environments with AgentScope and a collector, for the tests
+  fetch                                the files of the embedding model that runs in process
   publish [--execute]                  what `cargo publish` would do with the crates; uploads with --execute
   help                                 this text";
 
@@ -45,6 +47,7 @@ fn run(mut arguments: Arguments) -> Result<ExitCode> {
         Some("conformance") => conformance::run(&workspace, arguments),
         Some("bench") => bench::run(&workspace, arguments),
         Some("python") => python::run(arguments),
+        Some("fetch") => fetch::run(arguments),
         Some("publish") => publish::run(&workspace, arguments),
         None | Some("help" | "--help" | "-h") => {
             println!("{USAGE}");

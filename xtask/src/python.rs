@@ -63,6 +63,18 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Where all of it lies: the environments, and what else is got for the tests.
+pub(crate) fn cache(what: &str) -> Result<PathBuf> {
+    match std::env::var_os(CACHE) {
+        Some(cache) => Ok(PathBuf::from(cache)),
+        None => {
+            let home = std::env::var_os("HOME")
+                .ok_or_else(|| format!("neither {CACHE} nor HOME is set: where should {what} go?"))?;
+            Ok(Path::new(&home).join(".cache/cepa-test"))
+        }
+    }
+}
+
 /// A virtual environment with one package, made or not.
 pub(crate) struct Environment {
     package: Package,
@@ -72,16 +84,7 @@ pub(crate) struct Environment {
 impl Environment {
     /// Of a package.
     pub(crate) fn of(package: Package) -> Result<Self> {
-        let cache = match std::env::var_os(CACHE) {
-            Some(cache) => PathBuf::from(cache),
-            None => {
-                let home = std::env::var_os("HOME").ok_or_else(|| {
-                    format!("neither {CACHE} nor HOME is set: where should {} go?", package.name)
-                })?;
-                Path::new(&home).join(".cache/cepa-test")
-            }
-        };
-        Ok(Self { package, folder: cache.join(package.name.replace("==", "-")) })
+        Ok(Self { package, folder: cache(package.name)?.join(package.name.replace("==", "-")) })
     }
 
     /// Its interpreter.

@@ -10,6 +10,7 @@ mod counter;
 pub mod memory;
 pub mod onion;
 mod report;
+pub mod retrieval;
 mod samples;
 pub mod speech;
 pub mod traces;

@@ -11,8 +11,6 @@
 
 #[cfg(feature = "agentic")]
 pub mod agentic;
-#[cfg(any(feature = "mem0", feature = "reme"))]
-mod http;
 #[cfg(feature = "mem0")]
 pub mod mem0;
 #[cfg(any(feature = "mem0", feature = "reme"))]
@@ -38,4 +36,6 @@ pub use self::reme::{
     JobAnswer, ReMe, ReMeError, ReMeMiddleware, ReMeMiddlewareBuilder, ReMeService, ReMeServiceBuilder,
 };
 #[cfg(any(feature = "mem0", feature = "reme"))]
-pub use self::{http::ServerError, mode::Mode, writes::Pending};
+pub use self::{mode::Mode, writes::Pending};
+#[cfg(any(feature = "mem0", feature = "reme"))]
+pub use cepa_http::ServerError;

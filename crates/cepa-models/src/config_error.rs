@@ -67,6 +67,17 @@ pub enum ConfigError {
         /// What the program said.
         reason: String,
     },
+    /// A file that the model is made of cannot be used.
+    #[error(
+        "{path} cannot be used: {reason}; in Cepa's repository `cargo xtask fetch` gets the files of all-MiniLM-L6-v2 and says where \
+         they are"
+    )]
+    BadFile {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The HTTP client could not be set up.
     #[error("the HTTP client cannot be set up: {reason}")]
     Client {

@@ -9,11 +9,12 @@
 //! | `DashScopeRealtimeTts` | `realtime` | speech over DashScope's realtime API, spoken while the text is written |
 //! | `EspeakTts` | `espeak` | speech by eSpeak NG, a program of this machine: no key, no network, many languages |
 //! | `ExtractiveModel` | `extractive` | answers with sentences out of what tools return: no key, no download, and not a language model |
+//! | `MiniLmEmbedding` | `minilm` | embeddings by all-MiniLM-L6-v2, in process: no key and no server, two files |
 //!
 //! TLS is a feature too: `rustls` (default), `rustls-no-provider` (the program installs a provider of cryptography
 //! before it builds a model) or `native-tls`. Without one of them only `http:` and `ws:` servers can be reached.
 
-#[cfg(any(feature = "openai", feature = "espeak"))]
+#[cfg(any(feature = "openai", feature = "espeak", feature = "minilm"))]
 mod config_error;
 #[cfg(feature = "realtime")]
 mod dashscope;
@@ -26,12 +27,14 @@ mod espeak;
 mod extractive;
 #[cfg(feature = "openai")]
 mod http_rerank;
+#[cfg(feature = "minilm")]
+mod minilm;
 #[cfg(feature = "openai")]
 mod openai;
 mod rerank;
 mod tts;
 
-#[cfg(any(feature = "openai", feature = "espeak"))]
+#[cfg(any(feature = "openai", feature = "espeak", feature = "minilm"))]
 pub use config_error::ConfigError;
 #[cfg(feature = "realtime")]
 pub use dashscope::{DashScopeRealtimeTts, DashScopeRealtimeTtsBuilder};
@@ -42,6 +45,8 @@ pub use espeak::{EspeakTts, EspeakTtsBuilder};
 pub use extractive::ExtractiveModel;
 #[cfg(feature = "openai")]
 pub use http_rerank::{HttpRerank, HttpRerankBuilder};
+#[cfg(feature = "minilm")]
+pub use minilm::MiniLmEmbedding;
 #[cfg(feature = "openai")]
 pub use openai::{
     OpenAiChat, OpenAiChatBuilder, OpenAiEmbedding, OpenAiEmbeddingBuilder, OpenAiTts, OpenAiTtsBuilder,

@@ -1,7 +1,14 @@
 //! [`Chunker`]: from the sections of a document to its chunks.
 
+mod code;
+mod cutter;
+mod markdown;
+mod table;
+mod token;
+
 use std::fmt;
 
+pub use self::token::{TokenChunker, TokenChunkerBuilder};
 use crate::{Chunk, Section};
 
 /// Cuts the sections of one document into its chunks.

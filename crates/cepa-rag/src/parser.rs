@@ -1,7 +1,32 @@
 //! [`Parser`]: from the bytes of a file to its [`Section`]s.
 
+mod csv;
+#[cfg(any(feature = "html", feature = "office", feature = "pdf"))]
+mod guard;
+#[cfg(feature = "html")]
+mod html;
+mod image;
+#[cfg(feature = "office")]
+mod office;
+#[cfg(feature = "pdf")]
+mod pdf;
+mod registry;
+mod text;
+
 use std::fmt;
 
+#[cfg(feature = "html")]
+pub use self::html::HtmlParser;
+#[cfg(feature = "office")]
+pub use self::office::{ExcelParser, PowerPointParser, WordParser};
+#[cfg(feature = "pdf")]
+pub use self::pdf::PdfParser;
+pub use self::{
+    csv::CsvParser,
+    image::ImageParser,
+    registry::Parsers,
+    text::{CodeParser, MarkdownParser, TextParser},
+};
 use crate::{RagError, Section};
 
 /// Reads files of one format, or of some that are alike.
@@ -36,9 +61,13 @@ impl File {
 
     /// The ending of its name, in lower case and without the dot; empty where there is none.
     pub fn extension(&self) -> String {
-        let name = self.name.rsplit('/').next().unwrap_or_default();
-        name.rsplit_once('.').map(|(_, extension)| extension.to_lowercase()).unwrap_or_default()
+        extension(&self.name)
     }
+}
+
+fn extension(name: &str) -> String {
+    let name = name.rsplit('/').next().unwrap_or_default();
+    name.rsplit_once('.').map(|(_, extension)| extension.to_lowercase()).unwrap_or_default()
 }
 
 impl fmt::Debug for File {

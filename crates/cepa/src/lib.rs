@@ -61,10 +61,11 @@
 //! | module | feature | what it holds |
 //! |---|---|---|
 //! | (this one) | | the onion, the agent, the traits: all of `cepa-core` |
-//! | `models` | `models` (default), `realtime`, `espeak`, `extractive` | chat, embeddings and speech over any OpenAI-compatible API; speech over DashScope's realtime API, or by a local program; a model that only extracts |
+//! | `models` | `models` (default), `realtime`, `espeak`, `extractive`, `minilm` | chat, embeddings and speech over any OpenAI-compatible API; speech over DashScope's realtime API, or by a local program; a model that only extracts; embeddings in process |
 //! | `budget` | `budget` | token budgets per reply and per session |
 //! | `tracing` | `tracing`, `otlp`, `terminal`, `html` | traces and metrics, time per hook, tokens and cost |
 //! | `memory` | `agentic`, `mem0`, `reme` | long-term memory: in Markdown files, in mem0, in ReMe |
+//! | `rag` | `rag`; stores: `embedded`, `pgvector`, `chroma`, `qdrant`; files: `rag-html`, `pdf`, `office` | knowledge bases: documents that an agent can search |
 //! | `tts` | `tts` | speech: the reply, spoken while it is written |
 //! | `testing` | `testing` | a scripted model and expectations of events |
 //!
@@ -80,9 +81,19 @@ pub use cepa_core::*;
 #[cfg(any(feature = "agentic", feature = "mem0", feature = "reme"))]
 #[doc(inline)]
 pub use cepa_memory as memory;
-#[cfg(any(feature = "models", feature = "espeak", feature = "extractive", feature = "tts"))]
+#[cfg(any(
+    feature = "models",
+    feature = "espeak",
+    feature = "extractive",
+    feature = "minilm",
+    feature = "rag",
+    feature = "tts"
+))]
 #[doc(inline)]
 pub use cepa_models as models;
+#[cfg(feature = "rag")]
+#[doc(inline)]
+pub use cepa_rag as rag;
 #[cfg(feature = "tracing")]
 #[doc(inline)]
 pub use cepa_tracing as tracing;

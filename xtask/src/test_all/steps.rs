@@ -5,6 +5,7 @@ use crate::{
     Workspace,
     command::{cargo, succeeds},
     conformance::RUNNER,
+    fetch,
     python::{Environment, PACKAGES},
 };
 
@@ -22,6 +23,11 @@ pub(super) const STEPS: &[Step] = &[
         name: "python",
         about: "AgentScope and a collector are there, for the tests that need them",
         plan: python,
+    },
+    Step {
+        name: "fetch",
+        about: "the embedding model's files are there, for the tests that need them",
+        plan: fetched,
     },
     Step {
         name: "examples",
@@ -78,6 +84,16 @@ fn python(_: &Workspace) -> Plan {
     Plan::Run { commands, note: note.to_owned() }
 }
 
+fn fetched(_: &Workspace) -> Plan {
+    match fetch::missing() {
+        Ok(commands) => {
+            let note = if commands.is_empty() { " (fetched before)" } else { "" };
+            Plan::Run { commands, note: note.to_owned() }
+        }
+        Err(reason) => Plan::Skip(reason.to_string()),
+    }
+}
+
 fn tests(workspace: &Workspace) -> Plan {
     let everything = ["--workspace", "--all-features", "--no-fail-fast"];
     let (tool, note) = match missing(workspace, "nextest", "cargo-nextest") {
@@ -92,6 +108,12 @@ fn tests(workspace: &Workspace) -> Plan {
         {
             tests.env(variable, environment.python());
         }
+    }
+    if std::env::var_os(fetch::MINILM).is_none()
+        && let Ok(folder) = fetch::folder()
+        && fetch::is_there(&folder)
+    {
+        tests.env(fetch::MINILM, folder);
     }
     Plan::Run { commands: vec![tests], note }
 }

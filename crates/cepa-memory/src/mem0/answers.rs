@@ -1,9 +1,9 @@
 //! What mem0 answers, read.
 
+use cepa_http::{Http, ServerError};
 use serde_json::Value;
 
 use super::backend::{Mem0Added, Mem0Memory};
-use crate::http::{Http, ServerError};
 
 /// The memories of a search: an object with `results`, or a list, of objects or texts.
 pub(super) fn memories(http: &Http, answer: &Value) -> Result<Vec<Mem0Memory>, ServerError> {

@@ -10,7 +10,7 @@ use super::{
     middleware::Mem0Middleware,
     texts,
 };
-use crate::{Mode, http::ServerError, troubles::Troubles, writes::Writes};
+use crate::{Mode, ServerError, troubles::Troubles, writes::Writes};
 
 /// How long a reply waits for memories, unless told otherwise.
 const SEARCH_DEADLINE: Duration = Duration::from_secs(3);

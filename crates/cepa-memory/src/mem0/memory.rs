@@ -10,7 +10,7 @@ use super::{
     scope::MemoryScope,
 };
 use crate::{
-    http::ServerError,
+    ServerError,
     troubles::{Failure, Troubles},
 };
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cepa_core::{BoxError, BoxFuture};
-use reqwest::{Method, header::AUTHORIZATION};
+use cepa_http::{AUTHORIZATION, Http, Method, ServerError};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout_at};
@@ -13,7 +13,6 @@ use super::{
     backend::{Mem0, Mem0Add, Mem0Added, Mem0Memory, Mem0Search},
     server::{add_body, search_body},
 };
-use crate::http::{Http, ServerError};
 
 /// Where the platform is.
 const URL: &str = "https://api.mem0.ai";

@@ -3,15 +3,13 @@
 use std::time::Duration;
 
 use cepa_core::{BoxError, BoxFuture};
-use reqwest::{Method, header::HeaderName};
-use secrecy::SecretString;
+use cepa_http::{HeaderName, Http, Method, SecretString, ServerError};
 use serde_json::{Map, Value, json};
 
 use super::{
     answers,
     backend::{Mem0, Mem0Add, Mem0Added, Mem0Memory, Mem0Search},
 };
-use crate::http::{Http, ServerError};
 
 /// mem0's open-source server: `/memories` and `/search`.
 #[derive(Clone, Debug)]

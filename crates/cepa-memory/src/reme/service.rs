@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use cepa_core::BoxFuture;
-use reqwest::{Method, header::AUTHORIZATION};
+use cepa_http::{AUTHORIZATION, Http, Method, ServerError};
 use serde_json::{Map, Value};
 
 use super::{JobAnswer, ReMe, ReMeError};
-use crate::{ServerError, http::Http};
 
 /// The longest that any job may take. The layer has shorter deadlines of its own.
 const DEADLINE: Duration = Duration::from_secs(300);

@@ -1,4 +1,6 @@
-//! Reading what tools return: hits as `path:line: text`, JSON, listings, or the text of a file.
+//! Reading what tools return: hits as `path:line: text`, quoted passages, JSON, listings, or the text of a file.
+
+mod cited;
 
 use serde_json::Value;
 
@@ -17,6 +19,9 @@ pub(super) fn passages(output: &str, path: Option<&str>, tool: &str) -> Vec<Pass
     {
         let mut passages = Vec::new();
         of_json(&json, path.unwrap_or(tool), path.is_some(), &mut passages);
+        return passages;
+    }
+    if let Some(passages) = cited::passages(output) {
         return passages;
     }
     let lines: Vec<&str> = output.lines().collect();

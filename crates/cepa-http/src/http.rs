@@ -1,4 +1,4 @@
-//! A service that speaks JSON over HTTP.
+//! [`Http`].
 
 use std::{fmt, time::Duration};
 
@@ -11,59 +11,18 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::ServerError;
+
 /// The most bytes of an answer.
 const MAX_BYTES: usize = 16 << 20;
 /// How much of a service's own words is told.
 const MAX_WORDS: usize = 300;
 
-/// A memory service did not do what it was asked for.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ServerError {
-    /// The settings cannot be used.
-    #[error("{0}")]
-    Settings(String),
-    /// The service is not reached, or breaks off.
-    #[error("{service} at {url} is not reached: {reason}")]
-    Unreachable {
-        /// The service.
-        service: &'static str,
-        /// Where it should be.
-        url: String,
-        /// What the network said.
-        reason: String,
-    },
-    /// It takes too long.
-    #[error("{service} has not answered within {limit:?}")]
-    Deadline {
-        /// The service.
-        service: &'static str,
-        /// How long was waited.
-        limit: Duration,
-    },
-    /// It says no.
-    #[error("{service} refuses ({status}): {words}")]
-    Refused {
-        /// The service.
-        service: &'static str,
-        /// The HTTP status.
-        status: u16,
-        /// What it said.
-        words: String,
-    },
-    /// What it says is not what its interface promises.
-    #[error("{service} answers with something else than was expected: {reason}")]
-    Nonsense {
-        /// The service.
-        service: &'static str,
-        /// What is wrong with it.
-        reason: String,
-    },
-}
-
-/// A service, ready to be asked.
+/// A service that speaks JSON over HTTP, ready to be asked. Clones share their connections.
+///
+/// Redirects are not followed, no answer is read beyond 16 MiB, and the key is in no error and no log.
 #[derive(Clone)]
-pub(crate) struct Http {
+pub struct Http {
     service: &'static str,
     client: Client,
     base: Url,
@@ -73,8 +32,11 @@ pub(crate) struct Http {
 }
 
 impl Http {
-    /// The service at this URL; each call ends within the deadline.
-    pub(crate) fn new(service: &'static str, url: &str, deadline: Duration) -> Result<Self, ServerError> {
+    /// The service at this URL; each call ends within the deadline. The name is for errors: `the mem0 server`.
+    ///
+    /// # Errors
+    /// [`ServerError::Settings`] for a URL that is none, or a deadline of 0.
+    pub fn new(service: &'static str, url: &str, deadline: Duration) -> Result<Self, ServerError> {
         let settings = |reason: String| ServerError::Settings(reason);
         if deadline.is_zero() {
             return Err(settings(format!("the deadline of {service} is 0: give it some time")));
@@ -94,8 +56,11 @@ impl Http {
         Ok(Self { service, client, base, headers: HeaderMap::new(), secret: None, deadline })
     }
 
-    /// Signs in with a header, such as `Authorization` and `Token KEY`.
-    pub(crate) fn sign_in(
+    /// Signs in with a header, such as `Authorization` and `Token KEY`: the scheme (`Token `) is put before the key.
+    ///
+    /// # Errors
+    /// [`ServerError::Settings`] for a key that no header can hold.
+    pub fn sign_in(
         mut self,
         header: HeaderName,
         scheme: &str,
@@ -111,8 +76,12 @@ impl Http {
         Ok(self)
     }
 
-    /// Sends JSON and returns the JSON that comes back; `Null` for an empty answer.
-    pub(crate) async fn call(
+    /// Sends JSON and returns the JSON that comes back; `Null` for an empty answer. The path is relative to the
+    /// service's URL, and may have a query.
+    ///
+    /// # Errors
+    /// Whatever keeps an answer from coming: see [`ServerError`].
+    pub async fn call(
         &self,
         method: Method,
         path: &str,
@@ -155,7 +124,8 @@ impl Http {
         serde_json::from_slice(&bytes).map_err(|error| self.nonsense(format_args!("no JSON ({error})")))
     }
 
-    pub(crate) fn nonsense(&self, reason: impl fmt::Display) -> ServerError {
+    /// An answer that is JSON, but not the one that was expected.
+    pub fn nonsense(&self, reason: impl fmt::Display) -> ServerError {
         ServerError::Nonsense { service: self.service, reason: self.words(&reason.to_string()) }
     }
 
@@ -171,7 +141,7 @@ impl Http {
     }
 
     /// A service's words, short, on one line, and without the key.
-    pub(crate) fn words(&self, text: &str) -> String {
+    pub fn words(&self, text: &str) -> String {
         let text = match &self.secret {
             Some(secret) if secret.expose_secret().trim().len() >= 6 => {
                 text.replace(secret.expose_secret().trim(), "[key]")

@@ -1,0 +1,56 @@
+//! From a file to its chunks, unless they are there already. All of it is work of a thread.
+
+use std::sync::Arc;
+
+use cepa_core::OutputBlock;
+
+use super::{Inner, folder::Source, version::Fingerprint};
+use crate::{Chunk, DocumentSummary, File, RagError};
+
+/// What is to be done for a file.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// It is there, whole, and in no other version.
+    Nothing,
+    /// It is there, and other versions are left over.
+    DeleteOthers { version: String },
+    /// It is to be kept.
+    Keep { version: String, chunks: Vec<Chunk>, problems: Vec<RagError> },
+}
+
+/// Reads, and cuts if it has changed.
+pub(super) async fn prepare(
+    inner: &Arc<Inner>,
+    fingerprint: &Fingerprint,
+    source: Source,
+    known: Vec<DocumentSummary>,
+) -> Result<Work, RagError> {
+    let (inner, fingerprint, name) = (inner.clone(), fingerprint.clone(), source.name().to_owned());
+    let work = tokio::task::spawn_blocking(move || {
+        if !inner.parsers.supports(source.name()) {
+            // It says why not, and the file need not be read for that.
+            inner.parsers.parse(&File::new(source.name(), Vec::new()))?;
+        }
+        let file = source.read(inner.limits.max_file_bytes)?;
+        let version = fingerprint.file(&file.name, &file.bytes);
+        let is_there = |summary: &DocumentSummary| summary.version == version && summary.is_whole();
+        match known.iter().any(is_there) {
+            true if known.len() == 1 => Ok(Work::Nothing),
+            true => Ok(Work::DeleteOthers { version }),
+            false => cut(&inner, &file).map(|(chunks, problems)| Work::Keep { version, chunks, problems }),
+        }
+    });
+    // A parser that panics loses its file and nothing else.
+    work.await.unwrap_or_else(|error| Err(RagError::parse(name, format!("what reads it failed ({error})"))))
+}
+
+fn cut(inner: &Inner, file: &File) -> Result<(Vec<Chunk>, Vec<RagError>), RagError> {
+    let parsed = inner.parsers.parse(file)?;
+    let mut sections = parsed.sections;
+    // Only texts are embedded, and only words are found without a model.
+    sections.retain(
+        |section| matches!(&section.content, OutputBlock::Text(text) if !text.text.trim().is_empty()),
+    );
+    let chunks = if sections.is_empty() { Vec::new() } else { inner.chunker.chunk(sections) };
+    Ok((chunks, parsed.problems))
+}
