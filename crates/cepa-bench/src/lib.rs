@@ -13,6 +13,7 @@ mod report;
 mod samples;
 pub mod speech;
 pub mod traces;
+pub mod vectors;
 
 pub use self::report::{Figure, Goal, Report};
 
