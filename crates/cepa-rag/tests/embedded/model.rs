@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cepa_core::TextBlock;
 use cepa_rag::{
-    Collection, EmbeddedStore, Filter, Hit, Metadata, SearchRequest, VectorRecord, VectorStore as _,
+    Chunk, Collection, EmbeddedStore, Filter, Hit, Metadata, SearchRequest, VectorRecord, VectorStore as _,
 };
 use proptest::{collection::vec, prelude::*, sample::select};
 
@@ -65,7 +65,7 @@ fn things() -> impl Strategy<Value = Thing> {
 
 fn steps() -> impl Strategy<Value = Step> {
     prop_oneof![
-        4 => vec(things(), 0..12).prop_map(Step::Insert),
+        4 => vec(things(), 0..20).prop_map(Step::Insert),
         2 => (documents(), proptest::option::of(select(&["1", "2"][..])), filters())
             .prop_map(|(document, version, filter)| Step::Delete(document, version, filter)),
         3 => (vectors(), 0..8_usize, proptest::option::of(select(&[-0.317_f32, 0.123, 0.807][..])), filters())
@@ -235,7 +235,7 @@ proptest! {
 
     // Long enough that most of it is deleted now and then.
     #[test]
-    fn answers_as_a_model(steps in vec(steps(), 1..80), is_quantised: bool, in_memory: bool) {
+    fn answers_as_a_model(steps in vec(steps(), 1..120), is_quantised: bool, in_memory: bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(run(steps, is_quantised, in_memory));
     }
