@@ -197,3 +197,19 @@ fn number(figures: &Figures, name: &str) -> Option<f64> {
 fn absolute(path: &Path) -> Result<PathBuf> {
     Ok(std::path::absolute(path)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn figures_are_found_by_name_or_by_path() {
+        let figures = json!({"us/tool": 1.5, "1t": {"search": {"ms": 8}}});
+        let figures = figures.as_object().unwrap();
+        let found =
+            ["us/tool", "1t/search/ms", "1t/search", "2t/search/ms"].map(|name| number(figures, name));
+        assert_eq!(found, [Some(1.5), Some(8.0), None, None]);
+    }
+}

@@ -1,6 +1,6 @@
 //! The innermost loops, compiled for the instructions of each kind of processor and chosen when they run.
 //!
-//! `pulp` makes this choice without `unsafe` here; code for the least processor alone would take twice the time.
+//! `pulp` makes this choice without `unsafe` here.
 
 use pulp::{Simd, WithSimd};
 

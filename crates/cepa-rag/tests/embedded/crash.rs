@@ -3,7 +3,7 @@
 use std::{
     ffi::OsString,
     fs,
-    io::{BufRead as _, BufReader, Write as _},
+    io::{BufRead as _, BufReader},
     process::{Command, Stdio},
 };
 
@@ -156,6 +156,6 @@ async fn insert_until_killed(folder: OsString) {
         let records =
             vec![record("e", 0, "again", vec![2.0, 1.0]), record("d", index, "text", vec![1.0, 2.0])];
         store.insert(&collection(2), records).await.unwrap();
-        writeln!(std::io::stderr(), "{index}").unwrap();
+        eprintln!("{index}");
     }
 }
