@@ -28,6 +28,9 @@ pub(crate) struct Package {
 pub(crate) const AGENTSCOPE: Package =
     Package { name: "agentscope==2.0.11", others: &[], module: "agentscope" };
 pub(crate) const LANGCHAIN: Package = Package { name: "langchain==1.5.0", others: &[], module: "langchain" };
+/// Searches vectors; numpy and usearch beside it, and what says how many threads they use.
+pub(crate) const FAISS: Package =
+    Package { name: "faiss-cpu==1.15.1", others: &["numpy", "usearch", "threadpoolctl"], module: "faiss" };
 /// A collector.
 const OTELTAP: Package = Package { name: "oteltap==1.0.0", others: &[], module: "oteltap" };
 /// Recognises speech.

@@ -14,6 +14,7 @@ pub mod retrieval;
 mod samples;
 pub mod speech;
 pub mod traces;
+pub mod vectors;
 
 pub use self::report::{Figure, Goal, Report};
 

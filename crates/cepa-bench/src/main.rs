@@ -6,9 +6,9 @@ use std::{
     process::ExitCode,
 };
 
-use cepa_bench::{Error, Report, agent_loop, memory, onion, retrieval, speech, traces};
+use cepa_bench::{Error, Report, agent_loop, memory, onion, retrieval, speech, traces, vectors};
 
-const USAGE: &str = "usage: cepa-bench onion|loop|tracing|tts|memory|retrieval [--out FOLDER]";
+const USAGE: &str = "usage: cepa-bench onion|loop|tracing|tts|memory|rag|retrieval [--out FOLDER]";
 
 fn main() -> ExitCode {
     match run() {
@@ -35,6 +35,7 @@ fn run() -> Result<(), Error> {
         "tracing" => traces::run()?,
         "tts" => speech::run()?,
         "memory" => memory::run()?,
+        "rag" => vectors::run()?,
         "retrieval" => retrieval::run()?,
         _ => return Err(format!("there is no benchmark `{name}`\n{USAGE}").into()),
     };

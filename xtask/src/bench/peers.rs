@@ -10,7 +10,7 @@ use super::{Figures, read};
 use crate::{
     Result,
     command::{run_captured, shown},
-    python::{AGENTSCOPE, Environment, LANGCHAIN, Package},
+    python::{AGENTSCOPE, Environment, FAISS, LANGCHAIN, Package},
 };
 
 /// A framework, and where its figures stand.
@@ -18,13 +18,22 @@ struct Peer {
     title: &'static str,
     package: Package,
     script: &'static str,
-    /// The works to run, and the file that each writes.
+    /// The works to run, and the file that each writes; nameless where the script has only one.
     works: &'static [(&'static str, &'static str)],
     figures: &'static [Counterpart],
 }
 
-/// Our figure, the file and the name of theirs, and the name under which the ratio is noted, if it is.
-type Counterpart = (&'static str, &'static str, &'static str, Option<&'static str>);
+/// Our figure, the file and the name of theirs (a path, where it is in an object), and how the ratio is noted.
+type Counterpart = (&'static str, &'static str, &'static str, Noted);
+
+/// Under which name a ratio is noted, if it is.
+enum Noted {
+    No,
+    /// What they need, in what we need: the more the better.
+    TheirsToOurs(&'static str),
+    /// What we need, in what they need: the less the better.
+    OursToTheirs(&'static str),
+}
 
 const ONION: &[Peer] = &[
     Peer {
@@ -33,12 +42,12 @@ const ONION: &[Peer] = &[
         script: "agentscope_bench.py",
         works: &[("w1", "as_w1"), ("w2", "as_w2")],
         figures: &[
-            ("base_ns", "as_w1", "ns_per_event_base", None),
-            ("run_ns", "as_w1", "ns_per_event_per_layer", None),
-            ("tap_ns", "as_w1", "ns_per_event_per_layer", None),
-            ("stream_ns", "as_w1", "ns_per_event_per_layer", None),
-            ("round_us_0", "as_w2", "us_per_round_mw0_R50", None),
-            ("round_us_6", "as_w2", "us_per_round_mw6_R50", None),
+            ("base_ns", "as_w1", "ns_per_event_base", Noted::No),
+            ("run_ns", "as_w1", "ns_per_event_per_layer", Noted::No),
+            ("tap_ns", "as_w1", "ns_per_event_per_layer", Noted::No),
+            ("stream_ns", "as_w1", "ns_per_event_per_layer", Noted::No),
+            ("round_us_0", "as_w2", "us_per_round_mw0_R50", Noted::No),
+            ("round_us_6", "as_w2", "us_per_round_mw6_R50", Noted::No),
         ],
     },
     Peer {
@@ -47,10 +56,10 @@ const ONION: &[Peer] = &[
         script: "langchain_bench.py",
         works: &[("w1", "lc_w1"), ("w2", "lc_w2")],
         figures: &[
-            ("base_ns", "lc_w1", "stream_ns_per_event_base", None),
-            ("call_ns", "lc_w1", "ns_per_call_per_layer", None),
-            ("round_us_0", "lc_w2", "us_per_round_mw0_R50", None),
-            ("round_us_6", "lc_w2", "us_per_round_mw6_R50", None),
+            ("base_ns", "lc_w1", "stream_ns_per_event_base", Noted::No),
+            ("call_ns", "lc_w1", "ns_per_call_per_layer", Noted::No),
+            ("round_us_0", "lc_w2", "us_per_round_mw0_R50", Noted::No),
+            ("round_us_6", "lc_w2", "us_per_round_mw6_R50", Noted::No),
         ],
     },
 ];
@@ -61,10 +70,10 @@ const LOOP: &[Peer] = &[Peer {
     script: "agentscope_bench.py",
     works: &[("w4", "as_w4")],
     figures: &[
-        ("state_save_us", "as_w4", "dump_us", Some("state_save_ratio")),
-        ("state_load_us", "as_w4", "load_us", Some("state_load_ratio")),
+        ("state_save_us", "as_w4", "dump_us", Noted::TheirsToOurs("state_save_ratio")),
+        ("state_load_us", "as_w4", "load_us", Noted::TheirsToOurs("state_load_ratio")),
         // It has no way of saving what has changed alone.
-        ("state_resave_us", "as_w4", "dump_us", Some("state_resave_ratio")),
+        ("state_resave_us", "as_w4", "dump_us", Noted::TheirsToOurs("state_resave_ratio")),
     ],
 }];
 
@@ -74,8 +83,51 @@ const TRACING: &[Peer] = &[Peer {
     script: "agentscope_bench.py",
     works: &[("w6", "as_w6")],
     // Both with the content of messages, and beside no layer at all.
-    figures: &[("overhead_us", "as_w6", "overhead_us/tool1+text20", Some("ratio_to_agentscope"))],
+    figures: &[(
+        "overhead_us",
+        "as_w6",
+        "overhead_us/tool1+text20",
+        Noted::TheirsToOurs("ratio_to_agentscope"),
+    )],
 }];
+
+/// One thread each, as ours. The first one's script runs them all.
+const RAG: &[Peer] = &[
+    Peer {
+        title: "faiss 1.15.1",
+        package: FAISS,
+        script: "vectors_bench.py",
+        works: &[("", "py_w5")],
+        figures: &[(
+            "exact_ms",
+            "py_w5",
+            "1t/faiss_flat_ip_top5/ms_cpu",
+            Noted::OursToTheirs("ratio_to_faiss"),
+        )],
+    },
+    Peer {
+        title: "numpy",
+        package: FAISS,
+        script: "vectors_bench.py",
+        works: &[],
+        figures: &[
+            ("read_ms", "py_w5", "1t/numpy_sum_read/ms_cpu", Noted::No),
+            ("exact_ms", "py_w5", "1t/numpy_matvec_top5/ms_cpu", Noted::OursToTheirs("ratio_to_numpy")),
+        ],
+    },
+    Peer {
+        title: "usearch",
+        package: FAISS,
+        script: "vectors_bench.py",
+        works: &[],
+        figures: &[(
+            "exact_ms",
+            "py_w5",
+            "1t/usearch_exact_ip_top5/ms_cpu",
+            Noted::OursToTheirs("ratio_to_usearch"),
+        )],
+    },
+];
 
 /// Runs the scripts and prints what they need for each of our figures. Returns the ratios of times.
 pub(super) fn compare(bench: &str, scripts: &Path, results: &Path, ours: &Figures) -> Result<Figures> {
@@ -84,6 +136,7 @@ pub(super) fn compare(bench: &str, scripts: &Path, results: &Path, ours: &Figure
         "onion" => ONION,
         "loop" => LOOP,
         "tracing" => TRACING,
+        "rag" => RAG,
         _ => return Err(format!("benchmark `{bench}` has no counterpart on other frameworks").into()),
     };
     let (scripts, results) = (scripts.canonicalize()?, absolute(results)?);
@@ -92,7 +145,10 @@ pub(super) fn compare(bench: &str, scripts: &Path, results: &Path, ours: &Figure
         let python = Environment::of(peer.package)?.ready()?;
         for (work, _) in peer.works {
             let mut run = Command::new(&python);
-            run.arg(scripts.join(peer.script)).arg(work).env("BENCH_RESULTS", &results).current_dir(&results);
+            run.arg(scripts.join(peer.script)).args((!work.is_empty()).then_some(work));
+            run.env("BENCH_RESULTS", &results).current_dir(&results);
+            // Where a machine has set them for itself, they slow numpy down.
+            run.env_remove("OPENBLAS_CORETYPE").env_remove("OPENBLAS_L2_SIZE");
             let (success, output) =
                 run_captured(&mut run, &results.join(peer.script).with_extension(format!("{work}.log")))?;
             if !success {
@@ -117,17 +173,43 @@ fn print_ratios(peer: &Peer, results: &Path, ours: &Figures, ratios: &mut Figure
         };
         let ratio = other / own;
         println!("{name:<20} {own:>10.2} {other:>18.1} {ratio:>8.1}x");
-        if let Some(noted) = noted {
-            ratios.insert((*noted).to_owned(), ratio.into());
+        match noted {
+            Noted::No => {}
+            Noted::TheirsToOurs(name) => {
+                ratios.insert((*name).to_owned(), ratio.into());
+            }
+            Noted::OursToTheirs(name) => {
+                ratios.insert((*name).to_owned(), (own / other).into());
+            }
         }
     }
     Ok(())
 }
 
 fn number(figures: &Figures, name: &str) -> Option<f64> {
-    figures.get(name)?.as_f64()
+    if let Some(figure) = figures.get(name) {
+        return figure.as_f64();
+    }
+    let (object, name) = name.split_once('/')?;
+    number(figures.get(object)?.as_object()?, name)
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {
     Ok(std::path::absolute(path)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn figures_are_found_by_name_or_by_path() {
+        let figures = json!({"us/tool": 1.5, "1t": {"search": {"ms": 8}}});
+        let figures = figures.as_object().unwrap();
+        let found =
+            ["us/tool", "1t/search/ms", "1t/search", "2t/search/ms"].map(|name| number(figures, name));
+        assert_eq!(found, [Some(1.5), Some(8.0), None, None]);
+    }
 }

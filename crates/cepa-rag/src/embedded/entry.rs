@@ -1,7 +1,7 @@
 //! [`Entry`]: what happened to a collection, and its bytes.
 //!
-//! A batch of entries is one frame of the log. An entry is its kind (a byte), the length of a JSON text (`u32`), the text,
-//! and for a chunk its vector; numbers are little-endian.
+//! A batch of entries is one frame of the log. An entry is its kind (a byte), the length of a JSON text (`u32`), the
+//! text, and for a chunk its vector; numbers are little-endian.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -106,7 +106,8 @@ fn push(batch: &mut Vec<u8>, kind: u8, json: &[u8]) {
     batch.extend(json);
 }
 
-/// The entries of a batch, which begins here in the log or is nowhere but in memory; with vectors of so many dimensions.
+/// The entries of a batch, which begins here in the log or is nowhere but in memory; their vectors have so many
+/// dimensions.
 ///
 /// # Errors
 /// What is wrong with it.

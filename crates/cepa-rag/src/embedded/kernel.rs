@@ -1,6 +1,6 @@
 //! The innermost loops, compiled for the instructions of each kind of processor and chosen when they run.
 //!
-//! `pulp` makes this choice without `unsafe` here; code for the least processor alone would take twice the time.
+//! `pulp` makes this choice without `unsafe` here.
 
 use pulp::{Simd, WithSimd};
 
@@ -79,17 +79,26 @@ impl<F: FnMut(u32, i32)> WithSimd for Codes<'_, F> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        for (row, codes) in self.rows.chunks_exact(self.query.len()).enumerate() {
-            // In this shape the compiler finds the instruction that multiplies and adds pairs.
-            let mut sum = 0;
-            for (codes, query) in codes.iter().zip(self.query) {
-                for at in 0..64 {
-                    sum += i32::from(codes[at]) * i32::from(query[at]);
-                }
+        let Self { rows, query, first_row, visit } = self;
+        let length = query.len();
+        let each = rows.len() / length / STREAMS;
+        for row in 0..each {
+            for stream in 0..STREAMS {
+                let row = row + stream * each;
+                visit(first_row + row as u32, product(&rows[row * length..][..length], query));
             }
-            (self.visit)(self.first_row + row as u32, sum);
+        }
+        for (row, codes) in rows.chunks_exact(length).enumerate().skip(each * STREAMS) {
+            visit(first_row + row as u32, product(codes, query));
         }
     }
+}
+
+/// In this shape the compiler finds the instruction that multiplies and adds pairs.
+#[inline(always)]
+fn product(codes: &[[i8; 64]], query: &[[i16; 64]]) -> i32 {
+    let pairs = codes.as_flattened().iter().zip(query.as_flattened());
+    pairs.map(|(code, query)| i32::from(*code) * i32::from(*query)).sum()
 }
 
 /// The sum of all numbers.

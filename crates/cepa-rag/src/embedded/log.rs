@@ -1,10 +1,11 @@
 //! [`Log`]: the file of a collection, to which batches are appended.
 //!
-//! A batch is safe before the next one is begun, so what a crash leaves unfinished is the last one at most. It is cut off
-//! when the file is opened. Damage further up, where whole batches follow, is an error: they are not thrown away.
+//! A batch is safe before the next one is begun, so what a crash leaves unfinished is the last one at most. It is cut
+//! off when the file is opened. Damage further up, where whole batches follow, is an error: they are not thrown away.
 //!
-//! The file is eight bytes that name it, its format (`u32`), and then frames: four bytes that begin each, its length and
-//! its checksum (CRC-32 of length and content; `u32` both), and its content. The first frame describes the collection.
+//! The file is eight bytes that name it, its format (`u32`), and then frames: four bytes that begin each, its length
+//! and its checksum (CRC-32 of length and content; `u32` both), and its content. The first frame describes the
+//! collection.
 
 use std::{
     fs::{self, File, OpenOptions},

@@ -1,4 +1,4 @@
-//! [`Opened`]: a collection in use. Everything here may wait for the disk or the processor: it runs on a thread for that.
+//! [`Opened`]: a collection in use. All of this may wait for the disk or the processor: it runs on a thread for that.
 
 use std::{
     fs::{self, File},
@@ -198,7 +198,8 @@ impl Opened {
         let is_mostly_dead = state.is_mostly_dead();
         drop(state);
         if is_mostly_dead && let Err(error) = self.compact(log) {
-            tracing::warn!(collection = self.header.name, %error, "deleted chunks still take room: there will be another try");
+            let collection = &self.header.name;
+            tracing::warn!(collection, %error, "deleted chunks still take room: there will be another try");
         }
         Ok(())
     }

@@ -63,8 +63,8 @@ impl Quantised {
 
     /// A row's score by its product with the query, and by how much it is off at most.
     ///
-    /// With copies `r'` and `q'` of unit vectors, `q·r - q'·r' = q·(r - r') + (q - q')·r'`, and no product of vectors is
-    /// greater than that of their lengths.
+    /// With copies `r'` and `q'` of unit vectors, `q·r - q'·r' = q·(r - r') + (q - q')·r'`, and no product of vectors
+    /// is greater than that of their lengths.
     #[inline(always)]
     pub(super) fn bounds(&self, row: u32, product: i32, query: &Query) -> (f32, f32) {
         let Row { scale, error } = self.rows[row as usize];

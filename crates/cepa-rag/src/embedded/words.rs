@@ -10,8 +10,8 @@ const LONGEST: usize = 64;
 /// How often each word occurs.
 ///
 /// Words are runs of letters and digits, in lower case and normalised (NFKC: an umlaut is one however it was written).
-/// Where words are not kept apart in writing (Chinese, Japanese, Thai) and in Korean, each two neighbouring characters are a word, as
-/// search engines do it.
+/// Where words are not kept apart in writing (Chinese, Japanese, Thai) and in Korean, each two neighbouring characters
+/// are a word, as search engines do it.
 pub(super) fn words(text: &str) -> HashMap<String, u32> {
     let mut words = HashMap::new();
     let (mut word, mut run) = (String::new(), Vec::new());

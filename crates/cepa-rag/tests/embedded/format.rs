@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use cepa_core::{Base64Source, DataBlock};
+use cepa_core::{DataBlock, Source};
 use cepa_rag::{Chunk, MetadataValue, Position, VectorRecord, VectorStore as _};
 
 use super::{collection, open, record};
@@ -10,7 +10,7 @@ use super::{collection, open, record};
 #[tokio::test]
 async fn everything_of_a_chunk_is_there_again() {
     let folder = tempfile::tempdir().unwrap();
-    let mut chunk = Chunk::new("a.png", DataBlock::new(Base64Source::new("QUJD", "image/png")))
+    let mut chunk = Chunk::new("a.png", DataBlock::new(Source::base64("QUJD", "image/png")))
         .with_position(Position::new().with_lines(3, 4));
     (chunk.chunk_index, chunk.total_chunks) = (7, 9);
     for (name, value) in [

@@ -1,4 +1,5 @@
 //! The store inside the program, as its users see it.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests may fail the test")]
 
 mod crash;
 mod format;
