@@ -36,6 +36,6 @@ pub use self::reme::{
     JobAnswer, ReMe, ReMeError, ReMeMiddleware, ReMeMiddlewareBuilder, ReMeService, ReMeServiceBuilder,
 };
 #[cfg(any(feature = "mem0", feature = "reme"))]
-pub use cepa_http::ServerError;
-#[cfg(any(feature = "mem0", feature = "reme"))]
 pub use self::{mode::Mode, writes::Pending};
+#[cfg(any(feature = "mem0", feature = "reme"))]
+pub use cepa_http::ServerError;

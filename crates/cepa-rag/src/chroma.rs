@@ -187,7 +187,8 @@ impl VectorStore for ChromaStore {
                     collection.name
                 )));
             }
-            let there = answer["dimension"].as_u64().or_else(|| answer["metadata"]["cepa_dimensions"].as_u64());
+            let there =
+                answer["dimension"].as_u64().or_else(|| answer["metadata"]["cepa_dimensions"].as_u64());
             match there.and_then(|there| usize::try_from(there).ok()) {
                 Some(expected) if expected != found => {
                     let place = format!("collection `{}`", collection.name);

@@ -116,8 +116,12 @@ impl PgVectorStore {
             }
         }
         let [documents, versions, sources, chunks, metadata, vectors] = columns;
-        sql.push("(id, document_id, version, source, chunk_index, total_chunks, chunk, metadata, embedding) ");
-        sql.push("SELECT id, document, version, source, index, total, chunk, metadata::jsonb, vector::vector ");
+        sql.push(
+            "(id, document_id, version, source, chunk_index, total_chunks, chunk, metadata, embedding) ",
+        );
+        sql.push(
+            "SELECT id, document, version, source, index, total, chunk, metadata::jsonb, vector::vector ",
+        );
         sql.push("FROM unnest(");
         sql.value(ids, Type::UUID_ARRAY);
         for texts in [documents, versions, sources] {
@@ -130,7 +134,9 @@ impl PgVectorStore {
             sql.push(", ").value(texts, Type::TEXT_ARRAY);
         }
         sql.push(") AS new (id, document, version, source, index, total, chunk, metadata, vector) ");
-        sql.push("ON CONFLICT (id) DO UPDATE SET source = EXCLUDED.source, total_chunks = EXCLUDED.total_chunks, ");
+        sql.push(
+            "ON CONFLICT (id) DO UPDATE SET source = EXCLUDED.source, total_chunks = EXCLUDED.total_chunks, ",
+        );
         sql.push("chunk = EXCLUDED.chunk, metadata = EXCLUDED.metadata, embedding = EXCLUDED.embedding");
         self.within(self.rows(sql)).await.map(drop)
     }
@@ -233,16 +239,16 @@ impl VectorStore for PgVectorStore {
         filter: Option<&'a Filter>,
     ) -> BoxFuture<'a, Result<Vec<DocumentSummary>, RagError>> {
         Box::pin(async move {
-            let mut sql = Sql::new("SELECT DISTINCT ON (document_id, version) document_id, version, source, ");
+            let mut sql =
+                Sql::new("SELECT DISTINCT ON (document_id, version) document_id, version, source, ");
             sql.push("total_chunks, metadata::text, count(*) OVER (PARTITION BY document_id, version) FROM ");
             sql.push(&self.table(collection)).filtered(" WHERE ", filter);
             sql.push(" ORDER BY document_id, version, chunk_index");
             let rows = self.within(self.rows(sql)).await?;
             let documents = rows.iter().map(|row| {
                 let text = |column| read::<String>(row, column).map(|text| unplain(&text));
-                let number = |column| {
-                    read::<i64>(row, column).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
-                };
+                let number =
+                    |column| read::<i64>(row, column).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
                 let known: Value = serde_json::from_str(&read::<String>(row, 4)?)
                     .map_err(|error| STORE.nonsense(error.to_string()))?;
                 let known = metadata(&text_out(known), unplain);
@@ -262,9 +268,11 @@ impl VectorStore for PgVectorStore {
         filter: Option<&'a Filter>,
     ) -> BoxFuture<'a, Result<Vec<Chunk>, RagError>> {
         Box::pin(async move {
-            let mut sql = Sql::new(format!("SELECT chunk FROM {} WHERE document_id = ", self.table(collection)));
+            let mut sql =
+                Sql::new(format!("SELECT chunk FROM {} WHERE document_id = ", self.table(collection)));
             sql.value(plain(document_id), Type::TEXT).filtered(" AND ", filter);
-            sql.push(" ORDER BY chunk_index, version COLLATE \"C\" LIMIT ").value(i64::from(limit), Type::INT8);
+            sql.push(" ORDER BY chunk_index, version COLLATE \"C\" LIMIT ")
+                .value(i64::from(limit), Type::INT8);
             sql.push(" OFFSET ").value(i64::from(offset), Type::INT8);
             let rows = self.within(self.rows(sql)).await?;
             rows.iter().map(|row| STORE.chunk(&read::<String>(row, 0)?)).collect()

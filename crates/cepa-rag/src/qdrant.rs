@@ -156,7 +156,8 @@ impl QdrantStore {
         let mut rows = Vec::new();
         let mut offset = Value::Null;
         loop {
-            let mut body = json!({"limit": LIST, "with_payload": {"exclude": ["chunk"]}, "with_vector": false});
+            let mut body =
+                json!({"limit": LIST, "with_payload": {"exclude": ["chunk"]}, "with_vector": false});
             if let Some(filter) = filter {
                 body["filter"] = filter.clone();
             }
@@ -238,7 +239,8 @@ impl VectorStore for QdrantStore {
             });
             let path = format!("collections/{}/points/query", collection.name);
             let answer = self.call(Method::POST, &path, Some(&body)).await?;
-            let found = answer["points"].as_array().ok_or_else(|| self.nonsense("a search without `points`"))?;
+            let found =
+                answer["points"].as_array().ok_or_else(|| self.nonsense("a search without `points`"))?;
             let hits = found.iter().filter_map(points::hit).collect::<Result<Vec<_>, _>>()?;
             Ok(best(hits, &request))
         })
@@ -264,7 +266,9 @@ impl VectorStore for QdrantStore {
         filter: Option<&'a Filter>,
     ) -> BoxFuture<'a, Result<Vec<Chunk>, RagError>> {
         Box::pin(async move {
-            let Some(filter) = filter::points(Some(document_id), None, filter)? else { return Ok(Vec::new()) };
+            let Some(filter) = filter::points(Some(document_id), None, filter)? else {
+                return Ok(Vec::new());
+            };
             let rows = self.list(collection, Some(&filter)).await?;
             let path = format!("collections/{}/points", collection.name);
             let mut chunks = Vec::new();

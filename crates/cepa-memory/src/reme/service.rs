@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 
 use super::{JobAnswer, ReMe, ReMeError};
 
-
 /// The longest that any job may take. The layer has shorter deadlines of its own.
 const DEADLINE: Duration = Duration::from_secs(300);
 

@@ -87,7 +87,9 @@ impl ChromaStoreBuilder {
             return Err(RagError::Settings("the batches of Chroma have no records: allow some".to_owned()));
         }
         if self.api_key.is_some() && self.bearer_token.is_some() {
-            return Err(RagError::Settings("give Chroma an `api_key` or a `bearer_token`, not both".to_owned()));
+            return Err(RagError::Settings(
+                "give Chroma an `api_key` or a `bearer_token`, not both".to_owned(),
+            ));
         }
         let wrong = |error| failure(STORE.0, error);
         let mut http = Http::new("Chroma", &self.url, self.deadline).map_err(wrong)?;

@@ -118,7 +118,8 @@ impl PgVectorStoreBuilder {
             create: Some(self.deadline),
             recycle: Some(self.deadline.min(Duration::from_secs(5))),
         };
-        let pool = Pool::builder(manager).max_size(self.connections).timeouts(limits).runtime(Runtime::Tokio1);
+        let pool =
+            Pool::builder(manager).max_size(self.connections).timeouts(limits).runtime(Runtime::Tokio1);
         let pool = pool.build().map_err(|error| settings(error.to_string()))?;
         let Self { schema, deadline, batch, hnsw, .. } = self;
         Ok(PgVectorStore { pool, schema, deadline, batch, hnsw })

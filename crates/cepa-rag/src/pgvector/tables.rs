@@ -20,7 +20,9 @@ pub(super) async fn ensure(store: &PgVectorStore, collection: &Collection) -> Re
     let dimensions = STORE.dimensions(collection)?;
     let most = if store.hnsw { 2000 } else { 16_000 };
     if dimensions > most {
-        return Err(STORE.unsupported(format!("vectors have at most {most} dimensions here, not {dimensions}")));
+        return Err(
+            STORE.unsupported(format!("vectors have at most {most} dimensions here, not {dimensions}"))
+        );
     }
     let connection = store.connection().await?;
     let indexes = indexes(store, collection);

@@ -71,7 +71,9 @@ fn decoded(key: &str) -> String {
     // Every second part is a number.
     let parts = key.split('-').enumerate().map(|(index, part)| match index % 2 {
         0 => part.to_owned(),
-        _ => u32::from_str_radix(part, 16).ok().and_then(char::from_u32).map(String::from).unwrap_or_default(),
+        _ => {
+            u32::from_str_radix(part, 16).ok().and_then(char::from_u32).map(String::from).unwrap_or_default()
+        }
     });
     parts.collect()
 }
