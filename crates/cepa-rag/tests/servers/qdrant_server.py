@@ -131,6 +131,8 @@ ROUTES = {
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Head and body go out at once; apart, the second waits for the first to be acknowledged.
+    wbufsize = -1
 
     def answer(self, status, body):
         body = json.dumps(body).encode()

@@ -8,7 +8,7 @@ use crate::data::{filter, record, some, text, with_metadata};
 pub(super) async fn records_are_replaced(store: &dyn VectorStore) {
     let years = |year: i64| [("year".to_owned(), year.into()), ("old".to_owned(), true.into())].into();
     let old = with_metadata(record("doc", "1", 0, 1, vec![1.0, 0.0]), years(2020));
-    let collection = filled(store, "replaced", &[old.clone()]).await;
+    let collection = filled(store, "replaced", std::slice::from_ref(&old)).await;
     // Twice in one call: the last is kept.
     let mut new = with_metadata(old.clone(), [("year".to_owned(), 2021.into())].into());
     new.chunk.content = text("new words");

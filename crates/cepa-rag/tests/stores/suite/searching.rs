@@ -26,11 +26,8 @@ fn by_hand<'a>(records: &'a [VectorRecord], query: &[f32]) -> Vec<(f32, &'a Vect
 
 /// Hits have the scores of a search by hand, in order, and each is what it says.
 fn check(hits: &[Hit], records: &[VectorRecord], query: &[f32], expected: &[(f32, &VectorRecord)]) {
-    let scores = |of: Vec<f32>| of;
-    let (found, wanted) = (
-        scores(hits.iter().map(|hit| hit.score).collect()),
-        scores(expected.iter().map(|(score, _)| *score).collect()),
-    );
+    let found: Vec<_> = hits.iter().map(|hit| hit.score).collect();
+    let wanted: Vec<_> = expected.iter().map(|(score, _)| *score).collect();
     let close = found.iter().zip(&wanted).all(|(one, other)| (one - other).abs() < CLOSE);
     assert!(close && found.len() == wanted.len(), "found {found:?}\nwanted {wanted:?}");
     assert!(found.is_sorted_by(|one, other| one >= other));
