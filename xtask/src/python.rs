@@ -43,14 +43,23 @@ const REME: Package = Package {
     others: &["agentscope==2.0.10", "fastmcp>=3.1,<4", "mcp<2"],
     module: "reme",
 };
+/// PostgreSQL with pgvector.
+const PGVECTOR: Package = Package { name: "pgserver==0.1.4", others: &[], module: "pgserver" };
+/// A store of vectors.
+const CHROMA: Package = Package { name: "chromadb==1.5.9", others: &[], module: "chromadb" };
+/// Another, in its client alone.
+const QDRANT: Package = Package { name: "qdrant-client==1.20.0", others: &[], module: "qdrant_client" };
 
 /// What tests need, each with the variable by which they are told of its interpreter.
-pub(crate) const PACKAGES: [(Package, &str); 5] = [
+pub(crate) const PACKAGES: [(Package, &str); 8] = [
     (AGENTSCOPE, "CEPA_PYTHON"),
     (OTELTAP, "CEPA_OTELTAP"),
     (POCKETSPHINX, "CEPA_POCKETSPHINX"),
     (MEM0, "CEPA_MEM0"),
     (REME, "CEPA_REME"),
+    (PGVECTOR, "CEPA_PGVECTOR"),
+    (CHROMA, "CEPA_CHROMA"),
+    (QDRANT, "CEPA_QDRANT"),
 ];
 
 /// Where the environments lie.

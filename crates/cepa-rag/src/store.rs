@@ -75,7 +75,8 @@ pub trait VectorStore: fmt::Debug + Send + Sync + 'static {
         filter: Option<&'a Filter>,
     ) -> BoxFuture<'a, Result<Vec<DocumentSummary>, RagError>>;
 
-    /// Chunks of a document by their index, from `offset` on, at most `limit`, that pass the filter.
+    /// Chunks of a document that pass the filter, in the order of their index: without the first `offset` of them, at
+    /// most `limit`.
     ///
     /// # Errors
     /// What keeps the store from answering.

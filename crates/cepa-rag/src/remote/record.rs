@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+#[cfg(any(feature = "chroma", feature = "qdrant"))]
+use crate::DocumentSummary;
 use crate::{
-    Chunk, Collection, DocumentSummary, Hit, Metadata, MetadataKind, MetadataValue, RagError, SearchRequest,
-    VectorRecord,
+    Chunk, Collection, Hit, Metadata, MetadataKind, MetadataValue, RagError, SearchRequest, VectorRecord,
 };
 
 /// Of the ids of this crate's records.
