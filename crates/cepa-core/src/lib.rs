@@ -63,9 +63,9 @@ pub use self::{
     },
     middleware::{
         CompressInput, FnLayer, HookSet, Inputs, Jump, Keyed, Middleware, MiddlewareExt, MiddlewareKey,
-        PermissionRequest, ReasoningInput, ReplyInput, after_agent, after_model, before_agent, before_model,
-        on_acting, on_check_permission, on_compress_context, on_model_call, on_reasoning, on_reply,
-        on_system_prompt, wrap_model_call, wrap_tool_call,
+        OrderRule, PermissionRequest, ReasoningInput, ReplyInput, after_agent, after_model, before_agent,
+        before_model, on_acting, on_check_permission, on_compress_context, on_model_call, on_reasoning,
+        on_reply, on_system_prompt, wrap_model_call, wrap_tool_call,
     },
     model::{
         ChatChunk, ChatModel, ChatResponse, ChatUsage, ContentDelta, FinishedReason, ModelOptions,

@@ -5,9 +5,11 @@ mod hook_set;
 mod inputs;
 mod keyed;
 mod node;
+mod order;
 
 use std::{borrow::Cow, sync::Arc};
 
+pub(crate) use self::order::warn_of_order;
 pub use self::{
     closure::{
         FnLayer, on_acting, on_check_permission, on_compress_context, on_model_call, on_reasoning, on_reply,
@@ -17,6 +19,7 @@ pub use self::{
     inputs::{CompressInput, Inputs, PermissionRequest, ReasoningInput, ReplyInput},
     keyed::{Keyed, MiddlewareExt},
     node::{Jump, after_agent, after_model, before_agent, before_model, wrap_model_call, wrap_tool_call},
+    order::OrderRule,
 };
 pub use crate::store::MiddlewareKey;
 use crate::{
@@ -89,6 +92,11 @@ pub trait Middleware: Send + Sync + 'static {
     fn key_at(&self, position: usize) -> Option<MiddlewareKey> {
         let _ = position;
         self.key()
+    }
+
+    /// Beside which other layers it belongs where: the agent's builder warns of what is the wrong way round.
+    fn order(&self) -> &'static [OrderRule] {
+        &[]
     }
 
     /// Tools that the layer offers: they are in the agent's toolkit without further ado.

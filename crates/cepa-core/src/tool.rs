@@ -118,6 +118,12 @@ pub trait Tool: fmt::Debug + Send + Sync + 'static {
         self.is_read_only()
     }
 
+    /// Whether calling it twice with the same arguments does no more than calling it once, so that a failed call may be
+    /// tried again. [`Tool::is_read_only`] by default.
+    fn is_idempotent(&self) -> bool {
+        self.is_read_only()
+    }
+
     /// Whether it runs elsewhere: the reply parks, and the caller brings the result. `false` by default.
     fn is_external(&self) -> bool {
         false

@@ -225,6 +225,7 @@ async fn options_are_heeded() {
     assert_eq!(count_down.description(), "Counts down.");
     assert!(!count_down.is_concurrency_safe() && repeat.is_concurrency_safe());
     assert!(climate.is_read_only() && !repeat.is_read_only());
+    assert!(climate.is_idempotent() && !repeat.is_idempotent());
     assert_eq!(own_word(count_down).await, PermissionBehavior::Allow);
     assert_eq!(own_word(nothing).await, PermissionBehavior::Deny);
     assert_eq!(own_word(repeat).await, PermissionBehavior::Ask);

@@ -115,6 +115,7 @@ pub fn middleware(options: TokenStream, block: TokenStream) -> TokenStream {
 /// | `name = "…"` | what the model calls it by, if not the function's name |
 /// | `description = "…"` | what the model is told, if not the doc comment |
 /// | `read_only` | it changes nothing: calls need no permission |
+/// | `idempotent` | twice does no more than once: a failed call may be tried again; what is `read_only` is so anyway |
 /// | `sequential` | calls do not run beside others |
 /// | `permission = "allow"`, `"ask"`, `"deny"` | what the tool itself says when no rule does; `"ask"` by default |
 /// | `crate = path` | where Cepa is, if it is not among the package's dependencies |

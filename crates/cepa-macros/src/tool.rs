@@ -70,6 +70,7 @@ fn describe<'a>(
         name: options.name.unwrap_or_else(|| ident.unraw().to_string()),
         description,
         read_only: options.read_only,
+        idempotent: options.idempotent,
         sequential: options.sequential,
         permission: options.permission,
         arguments: Arguments::of(parameters)?,

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     chain::Listed,
     event::AgentEvent,
-    middleware::{Middleware, MiddlewareKey},
+    middleware::{Middleware, MiddlewareKey, warn_of_order},
     model::{ChatModel, ModelOptions},
     permission::PermissionContext,
     shared::IntoShared,
@@ -215,6 +215,7 @@ impl AgentBuilder {
         let model = self.model.clone().ok_or_else(|| BuildError::NoModel(self.name.clone()))?;
         self.check_configs()?;
         let layers = number(&self.layers)?;
+        warn_of_order(&self.name, &layers);
         let toolkit = self.toolkit(&layers)?;
         let schemas = toolkit.schemas(&[], None).cloned().collect();
         Ok(AgentDefinition(Arc::new(Definition {

@@ -3,7 +3,8 @@
 use std::{borrow::Cow, sync::Arc};
 
 use super::{
-    CompressInput, HookSet, Middleware, MiddlewareKey, PermissionRequest, ReasoningInput, ReplyInput,
+    CompressInput, HookSet, Middleware, MiddlewareKey, OrderRule, PermissionRequest, ReasoningInput,
+    ReplyInput,
 };
 use crate::{
     chain::{
@@ -77,6 +78,10 @@ impl<M: Middleware> Middleware for Keyed<M> {
 
     fn key(&self) -> Option<MiddlewareKey> {
         Some(self.key.clone())
+    }
+
+    fn order(&self) -> &'static [OrderRule] {
+        self.inner.order()
     }
 
     fn tools(&self) -> Vec<Arc<dyn Tool>> {

@@ -42,6 +42,7 @@ pub struct ScriptedTool {
     schema: Value,
     asks: bool,
     read_only: bool,
+    idempotent: bool,
     one_at_a_time: bool,
 }
 
@@ -71,6 +72,7 @@ impl ScriptedTool {
             schema: json!({"type": "object"}),
             asks: false,
             read_only: false,
+            idempotent: false,
             one_at_a_time: false,
         }
     }
@@ -93,6 +95,13 @@ impl ScriptedTool {
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.read_only = true;
+        self
+    }
+
+    /// The tool as one that may be tried again when it fails.
+    #[must_use]
+    pub fn idempotent(mut self) -> Self {
+        self.idempotent = true;
         self
     }
 
@@ -135,6 +144,10 @@ impl Tool for ScriptedTool {
 
     fn is_read_only(&self) -> bool {
         self.read_only
+    }
+
+    fn is_idempotent(&self) -> bool {
+        self.idempotent || self.read_only
     }
 
     fn check_permissions<'a>(

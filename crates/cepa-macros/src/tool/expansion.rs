@@ -20,6 +20,7 @@ pub(super) struct ToolFunction<'a> {
     pub(super) name: String,
     pub(super) description: TokenStream,
     pub(super) read_only: bool,
+    pub(super) idempotent: bool,
     pub(super) sequential: bool,
     pub(super) permission: Option<Permission>,
     pub(super) parameters: &'a [Parameter],
@@ -149,6 +150,13 @@ impl ToolFunction<'_> {
                 }
             )
         });
+        let idempotent = self.idempotent.then(|| {
+            quote!(
+                fn is_idempotent(&self) -> bool {
+                    true
+                }
+            )
+        });
         let sequential = self.sequential.then(|| {
             quote!(
                 fn is_concurrency_safe(&self) -> bool {
@@ -174,6 +182,7 @@ impl ToolFunction<'_> {
                 }
 
                 #read_only
+                #idempotent
                 #sequential
                 #permission
                 #call

@@ -6,7 +6,8 @@ use syn::{Error, Expr, LitStr, Path, Result, meta, meta::ParseNestedMeta, parse:
 
 use crate::spelling::nearest;
 
-const KNOWN: [&str; 6] = ["name", "description", "read_only", "sequential", "permission", "crate"];
+const KNOWN: [&str; 7] =
+    ["name", "description", "read_only", "idempotent", "sequential", "permission", "crate"];
 
 /// What stands in the attribute's brackets.
 #[derive(Default)]
@@ -14,6 +15,7 @@ pub(super) struct Options {
     pub(super) name: Option<String>,
     pub(super) description: Option<Expr>,
     pub(super) read_only: bool,
+    pub(super) idempotent: bool,
     pub(super) sequential: bool,
     pub(super) permission: Option<Permission>,
     pub(super) crate_path: Option<Path>,
@@ -40,6 +42,7 @@ impl Options {
             "name" => self.name = Some(tool_name(&option.value()?.parse()?)?),
             "description" => self.description = Some(option.value()?.parse()?),
             "read_only" => self.read_only = true,
+            "idempotent" => self.idempotent = true,
             "sequential" => self.sequential = true,
             "permission" => self.permission = Some(Permission::parse(&option.value()?.parse()?)?),
             "crate" => self.crate_path = Some(option.value()?.call(Path::parse_mod_style)?),
