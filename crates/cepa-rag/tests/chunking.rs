@@ -1,4 +1,5 @@
 //! What [`TokenChunker`] makes of texts: by example, and whatever the text.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 use cepa_core::{DataBlock, OutputBlock, Source, TextBlock};
 use cepa_rag::{Chunk, Chunker, Position, RagError, Section, SectionKind, TokenChunker};

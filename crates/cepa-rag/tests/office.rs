@@ -1,4 +1,5 @@
 //! What is read of Word, PowerPoint and Excel files, whole and damaged.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 #[path = "support/files.rs"]
 mod files;

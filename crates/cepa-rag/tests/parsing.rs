@@ -1,4 +1,5 @@
 //! What the parsers make of files that are text, tables and pictures, and how the right parser is found.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 #[path = "support/files.rs"]
 mod files;

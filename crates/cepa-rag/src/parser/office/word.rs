@@ -144,7 +144,7 @@ impl Reading {
                 }
             }
             ("ilvl", Some(kind)) if !matches!(kind, Kind::Heading(_)) => {
-                *kind = Kind::Item(value().parse().unwrap_or(0))
+                *kind = Kind::Item(value().parse().unwrap_or(0));
             }
             _ => {}
         }
