@@ -5,6 +5,7 @@
 //! figure is the best of many rounds, its median stands beside it. Only ratios within one run count.
 
 pub mod agent_loop;
+mod chunking;
 mod clock;
 mod counter;
 pub mod memory;

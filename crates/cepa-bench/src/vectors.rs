@@ -6,6 +6,7 @@ use cepa_rag::embedded::{Best, Scored, Vectors, unit};
 
 use crate::{
     Error, Figure, Goal, Report,
+    chunking::chunk_mb_s,
     clock::cpu_ns,
     samples::{By, Samples},
 };
@@ -71,6 +72,7 @@ pub fn run() -> Result<Report, Error> {
     };
     let recall = found as f64 / (QUERIES * TOP) as f64;
     let figures = vec![
+        chunk_mb_s(),
         timed("read_ms", &read_ms),
         timed("exact_ms", &exact_ms),
         ratio("ratio_to_read", &to_read, Goal::AtMost(1.3)),

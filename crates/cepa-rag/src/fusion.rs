@@ -10,8 +10,10 @@ use cepa_core::{OutputBlock, Source};
 
 use crate::Hit;
 
-/// How much a first place counts more than a second one in reciprocal rank fusion: the usual constant.
-const RRF_K: f64 = 60.0;
+/// What a rank, from 1, adds to a hit's score in reciprocal rank fusion, with the usual constant.
+pub(crate) fn share_of(rank: u32) -> f64 {
+    1.0 / (60.0 + f64::from(rank))
+}
 
 /// What one retriever found, the best first, and what its scores can be compared with.
 pub(crate) struct Found {
@@ -44,7 +46,7 @@ fn by_ranks(found: Vec<Found>) -> Vec<Hit> {
     let mut fused: Vec<(f64, Hit)> = Vec::new();
     for Found { hits, .. } in found {
         for (rank, hit) in (1_u32..).zip(unique(hits)) {
-            let share = 1.0 / (RRF_K + f64::from(rank));
+            let share = share_of(rank);
             match places.entry(Key::of(&hit)) {
                 Entry::Occupied(place) => {
                     if let Some((score, _)) = fused.get_mut(*place.get()) {

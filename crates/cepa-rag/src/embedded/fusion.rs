@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 
 use super::best::{Best, Scored};
-
-/// How little the first ranks differ.
-const K: f32 = 60.0;
+use crate::fusion::share_of;
 
 /// How long the orders should be for so many hits: what is somewhere down both may come out on top.
 pub(super) fn width(top_k: usize) -> usize {
@@ -16,8 +14,8 @@ pub(super) fn width(top_k: usize) -> usize {
 pub(super) fn fused(orders: [Vec<Scored>; 2], top_k: usize) -> Vec<Scored> {
     let mut scores: HashMap<u32, f32> = HashMap::new();
     for order in orders {
-        for (rank, Scored { row, .. }) in order.into_iter().enumerate() {
-            *scores.entry(row).or_default() += 1.0 / (K + 1.0 + rank as f32);
+        for (rank, Scored { row, .. }) in (1..).zip(order) {
+            *scores.entry(row).or_default() += share_of(rank) as f32;
         }
     }
     let mut rows: Vec<_> = scores.into_iter().collect();

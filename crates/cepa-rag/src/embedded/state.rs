@@ -247,7 +247,7 @@ impl State {
         summaries
     }
 
-    /// Chunks of a document by their index, from one on.
+    /// Chunks of a document in the order of their index, without the first of them.
     pub(super) fn chunks(
         &self,
         document_id: &str,
@@ -257,12 +257,12 @@ impl State {
     ) -> Vec<Found> {
         let versions = self.documents.get(document_id).into_iter().flat_map(BTreeMap::values);
         let mut chunks: Vec<(u32, u32)> = versions
-            .flat_map(|chunks| chunks.range(offset..).map(|(index, row)| (*index, *row)))
+            .flat_map(|chunks| chunks.iter().map(|(index, row)| (*index, *row)))
             .filter(|(_, row)| self.passes(*row, filter))
             .collect();
         chunks.sort_unstable();
-        chunks.truncate(limit as usize);
-        chunks.into_iter().map(|(_, row)| self.content(row)).collect()
+        let page = chunks.into_iter().skip(offset as usize).take(limit as usize);
+        page.map(|(_, row)| self.content(row)).collect()
     }
 }
 

@@ -1,33 +1,13 @@
 //! Other people's code that may panic on files that are damaged.
 
-use std::{
-    cell::Cell,
-    panic::{self, AssertUnwindSafe},
-    sync::Once,
-};
+use std::panic::{self, AssertUnwindSafe};
 
-thread_local! {
-    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs this; a panic is an error with its message, and nothing of it is printed.
+/// Runs this; a panic is an error with its message.
 ///
-/// A program that aborts on panics still does.
+/// What the program does at a panic (printing it, as a rule) it does here too, and one that aborts on panics still does:
+/// that is the program's to decide.
 pub(super) fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, String> {
-    static HOOK: Once = Once::new();
-    // the hook before it stays in charge of everything else
-    HOOK.call_once(|| {
-        let hook = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if !IS_GUARDED.get() {
-                hook(info);
-            }
-        }));
-    });
-    let was_guarded = IS_GUARDED.replace(true);
-    let result = panic::catch_unwind(AssertUnwindSafe(run));
-    IS_GUARDED.set(was_guarded);
-    result.map_err(|panic| {
+    panic::catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
         let message = panic
             .downcast_ref::<String>()
             .map(String::as_str)

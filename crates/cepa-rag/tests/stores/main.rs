@@ -1,4 +1,4 @@
-//! One suite over all stores, each a real server that the test starts: PostgreSQL with pgvector, Chroma, and Qdrant's
+//! One suite over all stores: the one inside the program, and real servers that the tests start: PostgreSQL with pgvector, Chroma, and Qdrant's
 //! routes before the local mode of its client. And what stores do when a server is not well.
 //!
 //! A server is started where its variable names a Python interpreter: `cargo xtask python` sets them up.
@@ -7,6 +7,7 @@
 
 mod chroma;
 mod data;
+mod embedded;
 mod faults;
 mod postgres;
 mod process;
