@@ -1,4 +1,5 @@
 //! The example of retrieval, on a machine without anything.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
 use std::{
     fs,

@@ -92,6 +92,6 @@ impl Numbers {
             self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (self.0 >> 40) as f32 / 8_388_608.0 - 1.0
         };
-        Ok(unit(&(0..DIMENSIONS).map(|_| next()).collect::<Vec<_>>())?)
+        unit(&(0..DIMENSIONS).map(|_| next()).collect::<Vec<_>>()).map_err(Into::into)
     }
 }

@@ -27,12 +27,14 @@ use tokio::sync::{OnceCell, Semaphore};
 #[doc(hidden)]
 pub use self::{
     best::{Best, Scored},
-    vectors::{Vectors, unit},
+    vectors::Vectors,
 };
 use self::{
     log::Header,
     opened::{Opened, Search},
 };
+#[doc(hidden)]
+pub use crate::unit::unit;
 use crate::{
     Chunk, Collection, DocumentSummary, Filter, Hit, RagError, SearchRequest, VectorRecord, VectorStore,
 };

@@ -92,6 +92,8 @@ mod store;
 pub mod texts;
 mod tool;
 mod turn;
+#[cfg(any(feature = "chroma", feature = "embedded", feature = "pgvector", feature = "qdrant"))]
+mod unit;
 
 #[cfg(feature = "chroma")]
 pub use self::chroma::{ChromaStore, ChromaStoreBuilder};

@@ -11,9 +11,9 @@ use super::{
     fusion,
     log::{self, Header, Log, NewLog},
     state::{Found, Query, State},
-    trouble, vectors,
+    trouble,
 };
-use crate::{Chunk, DocumentSummary, Filter, Hit, RagError, VectorRecord};
+use crate::{Chunk, DocumentSummary, Filter, Hit, RagError, VectorRecord, unit::unit};
 
 /// A batch is written when it has so many bytes.
 const BATCH: usize = 8 << 20;
@@ -134,7 +134,7 @@ impl Opened {
                 let place = format!("collection `{}`", self.header.name);
                 Err(RagError::Dimensions { place, expected, found: vector.len() })
             }
-            (Some(_), Some(vector)) => vectors::unit(vector).map_err(|reason| {
+            (Some(_), Some(vector)) => unit(vector).map_err(|reason| {
                 unsupported(format!("the vector of {what} is not usable, because {reason}"))
             }),
         }

@@ -55,7 +55,7 @@ impl Vectors {
         self.dimensions
     }
 
-    /// Adds a unit vector ([`unit`]) as the next row.
+    /// Adds a unit vector as the next row.
     pub fn push(&mut self, vector: &[f32]) {
         let within = self.rows % self.rows_per_segment;
         if within == 0 {
@@ -162,20 +162,4 @@ impl Vectors {
     pub fn sum(&self) -> f32 {
         self.parts().map(|rows| self.arch.dispatch(Sum { rows })).sum()
     }
-}
-
-/// The vector's direction: what is kept and looked for.
-///
-/// # Errors
-/// Why it has none.
-pub fn unit(vector: &[f32]) -> Result<Vec<f32>, &'static str> {
-    if !vector.iter().all(|number| number.is_finite()) {
-        return Err("it holds something that is no finite number");
-    }
-    // As `f64`, the squares of the least and of the greatest `f32` are numbers too.
-    let length = vector.iter().map(|number| f64::from(*number).powi(2)).sum::<f64>().sqrt();
-    if length == 0.0 {
-        return Err("it is all zeros, which has no direction");
-    }
-    Ok(vector.iter().map(|number| (f64::from(*number) / length) as f32).collect())
 }

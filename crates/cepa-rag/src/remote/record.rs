@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 #[cfg(any(feature = "chroma", feature = "qdrant"))]
 use crate::DocumentSummary;
+use crate::unit::unit;
 use crate::{
     Chunk, Collection, Hit, Metadata, MetadataKind, MetadataValue, RagError, SearchRequest, VectorRecord,
 };
@@ -113,15 +114,7 @@ impl Store {
             let place = format!("collection `{}`", collection.name);
             return Err(RagError::Dimensions { place, expected, found: vector.len() });
         }
-        let length = vector.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>().sqrt();
-        if !length.is_finite() {
-            return Err(self.unsupported("a vector holds what is no number: check the embedding model"));
-        }
-        if length == 0.0 {
-            return Ok(vector.to_vec());
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "back to what it was")]
-        Ok(vector.iter().map(|&x| (f64::from(x) / length) as f32).collect())
+        unit(vector).map_err(|reason| self.unsupported(format!("a vector cannot be used, as {reason}")))
     }
 
     /// A chunk as it was kept.

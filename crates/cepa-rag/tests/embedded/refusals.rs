@@ -8,11 +8,9 @@ use super::{collection, open, record};
 async fn vectors_without_direction() {
     let store = EmbeddedStore::in_memory();
     store.ensure_collection(&collection(2)).await.unwrap();
-    for (bad, why) in [
-        (vec![0.0, f32::NAN], "no finite number"),
-        (vec![f32::INFINITY, 1.0], "no finite number"),
-        (vec![0.0, -0.0], "all zeros"),
-    ] {
+    for (bad, why) in
+        [(vec![0.0, f32::NAN], "no finite number"), (vec![f32::INFINITY, 1.0], "no finite number")]
+    {
         let records = vec![record("d", 0, "good", vec![1.0, 1.0]), record("d", 1, "bad", bad.clone())];
         let error = store.insert(&collection(2), records).await.unwrap_err().to_string();
         assert!(error.contains("chunk 1 of `d.txt`") && error.contains(why), "{error}");
