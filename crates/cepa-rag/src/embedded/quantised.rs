@@ -75,7 +75,8 @@ impl Quantised {
 /// Whole numbers of at most this size, what one step is worth, and the length of what is lost.
 fn coded(vector: &[f32], most: f32) -> (Vec<f32>, f32, f32) {
     let greatest = vector.iter().fold(0.0_f32, |greatest, number| greatest.max(number.abs()));
-    let scale = greatest / most;
+    // A vector of zeros has codes of zero, whatever a step is worth.
+    let scale = if greatest > 0.0 { greatest / most } else { 1.0 };
     let codes: Vec<f32> = vector.iter().map(|number| (number / scale).round().clamp(-most, most)).collect();
     let lost = vector.iter().zip(&codes).map(|(number, code)| (number - code * scale).powi(2)).sum::<f32>();
     (codes, scale, lost.sqrt())
