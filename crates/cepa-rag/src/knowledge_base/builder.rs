@@ -63,6 +63,10 @@ impl KnowledgeBaseBuilder {
 
     /// How it is searched. By both meaning and words by default, where there is a model and the store can; by the one
     /// that there is otherwise.
+    ///
+    /// Both is not always best. Words find names, numbers and error texts that vectors blur; for questions in whole
+    /// sentences meaning alone found more: of 567 questions of FAQs the answer was among the first five for 0.87 by
+    /// [`SearchBy::Vector`], 0.80 by both and 0.64 by words (`cargo xtask bench retrieval`). Measure with your own.
     pub fn search_by(mut self, search_by: SearchBy) -> Self {
         self.search_by = Some(search_by);
         self
