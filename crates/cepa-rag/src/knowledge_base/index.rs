@@ -55,7 +55,8 @@ impl std::fmt::Debug for Index<'_> {
 impl KnowledgeBase {
     /// Makes this knowledge base hold the files of a folder and of those below it: new ones are added, those that have
     /// changed are replaced, and documents whose files are gone are deleted, if they came from this folder. What has
-    /// not changed is not even parsed, unless it has no text: nothing is kept of that. Hidden files and links are left out.
+    /// not changed is not even parsed, unless it has no text: nothing is kept of that. Hidden files and links are left
+    /// out.
     ///
     /// A file's document has its path below the folder as its id, with `/`. Two folders in one knowledge base need a
     /// [`prefix`](Index::prefix) each: without one, the second would take the place of the first.
