@@ -26,7 +26,7 @@ use crate::RagError;
 ///
 /// An answer belongs to the model's name, its dimensions and the text; models of one name must be the same model. Any
 /// number of processes can share the folder. The file is only added to; what a crash has cut off, or what is damaged, is
-/// noticed by its checksum and made again. When the file reaches [its limit](Self::with_max_bytes) it is begun anew. A
+/// noticed by its checksum and made again; an answer that is no vector is not kept. When the file reaches [its limit](Self::with_max_bytes) it is begun anew. A
 /// cache that cannot be read or written costs its help and a line in the log, and no answer.
 ///
 /// ```no_run
@@ -135,10 +135,18 @@ impl EmbeddingModel for CachedEmbedding {
                     return Ok(made);
                 }
                 all.tokens = made.tokens;
-                let new: Vec<(Key, Vec<f32>)> =
-                    missing.iter().map(|&at| keys[at]).zip(made.vectors.iter().cloned()).collect();
-                let max_bytes = self.max_bytes;
-                self.with_file(move |file| file.add(&new, max_bytes)).await;
+                let others = found.iter().flatten().chain(&made.vectors).map(Vec::len);
+                if are_right(&made.vectors, dimensions.into_iter().chain(others).next()) {
+                    let new: Vec<(Key, Vec<f32>)> =
+                        missing.iter().map(|&at| keys[at]).zip(made.vectors.iter().cloned()).collect();
+                    let max_bytes = self.max_bytes;
+                    self.with_file(move |file| file.add(&new, max_bytes)).await;
+                } else {
+                    tracing::warn!(
+                        model = self.model.name(),
+                        "vectors of other lengths or with something that is no finite number are not kept"
+                    );
+                }
                 for (at, vector) in missing.into_iter().zip(made.vectors) {
                     found[at] = Some(vector);
                 }
@@ -147,4 +155,14 @@ impl EmbeddingModel for CachedEmbedding {
             Ok(all)
         })
     }
+}
+
+/// Whether these are what a model should answer: numbers, and as many as all others have. Whoever asked sees what is not,
+/// and would see it forever, were it kept.
+fn are_right(vectors: &[Vec<f32>], dimensions: Option<usize>) -> bool {
+    vectors.iter().all(|vector| {
+        !vector.is_empty()
+            && dimensions.is_none_or(|dimensions| vector.len() == dimensions)
+            && vector.iter().all(|value| value.is_finite())
+    })
 }

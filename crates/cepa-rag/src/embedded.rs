@@ -22,7 +22,7 @@ use std::{
 };
 
 use cepa_core::BoxFuture;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::{OwnedMutexGuard, Semaphore};
 
 #[doc(hidden)]
 pub use self::{
@@ -38,6 +38,9 @@ pub use crate::unit::unit;
 use crate::{
     Chunk, Collection, DocumentSummary, Filter, Hit, RagError, SearchRequest, VectorRecord, VectorStore,
 };
+
+/// A collection, once it is opened. Whoever holds this may open it.
+type Slot = tokio::sync::Mutex<Option<Arc<Opened>>>;
 
 const NAME: &str = "embedded";
 /// No collection begins with a dot.
@@ -78,7 +81,7 @@ pub struct EmbeddedStore {
     /// Its folder, which is locked.
     place: Option<(PathBuf, Arc<File>)>,
     is_quantised: bool,
-    collections: Mutex<HashMap<String, Arc<OnceCell<Arc<Opened>>>>>,
+    collections: Mutex<HashMap<String, Arc<Slot>>>,
     /// More searches at once than processors would only make each slower.
     searches: Arc<Semaphore>,
 }
@@ -134,13 +137,17 @@ impl EmbeddedStore {
     /// The collection as it is kept.
     async fn opened(&self, collection: &Collection, create: bool) -> Result<Arc<Opened>, RagError> {
         let Collection { name, dimensions, .. } = collection;
-        let cell = {
+        let slot = {
             let mut collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
             collections.entry(name.clone()).or_default().clone()
         };
-        let opened = cell.get_or_try_init(|| self.open_or_create(collection, create)).await?;
+        let slot = slot.lock_owned().await;
+        let opened = match &*slot {
+            Some(opened) => opened.clone(),
+            None => self.open_or_create(slot, collection, create).await?,
+        };
         match (opened.header.dimensions, *dimensions) {
-            (one, other) if one == other => Ok(opened.clone()),
+            (one, other) if one == other => Ok(opened),
             (Some(expected), Some(found)) => {
                 Err(RagError::Dimensions { place: format!("collection `{name}`"), expected, found })
             }
@@ -152,22 +159,32 @@ impl EmbeddedStore {
         }
     }
 
-    async fn open_or_create(&self, collection: &Collection, create: bool) -> Result<Arc<Opened>, RagError> {
+    /// Opens it. Whoever asked may have gone before that is done: the thread has the slot to itself until then, and
+    /// leaves there what it has opened for whoever asks next.
+    async fn open_or_create(
+        &self,
+        mut slot: OwnedMutexGuard<Option<Arc<Opened>>>,
+        collection: &Collection,
+        create: bool,
+    ) -> Result<Arc<Opened>, RagError> {
         let Collection { name, dimensions, .. } = collection;
         if dimensions.is_some_and(|dimensions| dimensions > MOST_DIMENSIONS) {
             let reason = format!("vectors have {MOST_DIMENSIONS} dimensions at most");
             return Err(RagError::Unsupported { store: NAME.into(), reason });
         }
         let header = Header { name: name.clone(), dimensions: *dimensions };
-        let is_quantised = self.is_quantised;
-        let opened = match &self.place {
-            Some((folder, lock)) => {
-                let (folder, lock) = (folder.join(name), lock.clone());
-                blocking(move || Opened::in_folder(folder, header, is_quantised, create, lock)).await?
-            }
-            None => create.then(|| Opened::in_memory(header, is_quantised)),
-        };
-        opened.map(Arc::new).ok_or_else(|| {
+        let (is_quantised, folder) = (self.is_quantised, self.place.clone());
+        let opened = blocking(move || {
+            let opened = match folder {
+                Some((folder, lock)) => {
+                    Opened::in_folder(folder.join(&header.name), header, is_quantised, create, lock)?
+                }
+                None => create.then(|| Opened::in_memory(header, is_quantised)),
+            };
+            *slot = opened.map(Arc::new);
+            Ok(slot.clone())
+        });
+        opened.await?.ok_or_else(|| {
             trouble(Path::new(NAME), format!("there is no collection `{name}`: `ensure_collection` makes it"))
         })
     }

@@ -123,7 +123,7 @@ impl KnowledgeBase {
         self.call(|| self.inner.store.list_documents(collection, filter.as_ref())).await
     }
 
-    /// Chunks of a document by their index, from `offset` on, at most `limit`.
+    /// Chunks of a document in the order of their index: without the first `offset` of them, at most `limit`.
     ///
     /// # Errors
     /// What keeps the store from answering.

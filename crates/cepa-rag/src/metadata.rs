@@ -18,7 +18,8 @@ pub enum MetadataValue {
     Bool(bool),
     /// A whole number.
     Integer(i64),
-    /// A number. Not a number (`NaN`) equals nothing, as everywhere.
+    /// A number. In a filter, not a number (`NaN`) equals nothing, as everywhere; no store keeps it, nor what is
+    /// infinite.
     Float(f64),
     /// A text, compared byte by byte.
     Text(String),
@@ -65,6 +66,11 @@ impl MetadataValue {
             _ => None,
         }
     }
+}
+
+/// A value that no store keeps, if there is one.
+pub(crate) fn not_finite(metadata: &Metadata) -> Option<(&String, &MetadataValue)> {
+    metadata.iter().find(|(_, value)| matches!(value, MetadataValue::Float(number) if !number.is_finite()))
 }
 
 impl fmt::Display for MetadataValue {

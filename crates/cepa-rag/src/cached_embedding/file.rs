@@ -6,9 +6,11 @@
 
 use std::{
     collections::HashMap,
-    fs::{File, OpenOptions},
+    fs::{File, OpenOptions, TryLockError},
     io::{self, BufReader, Read, Seek as _, SeekFrom, Write as _},
     path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
 };
 
 use cepa_core::Id;
@@ -21,6 +23,8 @@ const KEY: usize = size_of::<Key>();
 const HEAD: usize = KEY + 4;
 /// More dimensions than this are damage.
 const MAX_DIMENSIONS: u32 = 1 << 16;
+/// How long others may be writing.
+const LOCKED: Duration = Duration::from_secs(3);
 
 /// The file, and what is known of it.
 #[derive(Debug)]
@@ -96,7 +100,7 @@ impl CacheFile {
     /// Adds vectors; those of others that are there are kept, unless the file would become too large.
     pub(super) fn add(&mut self, new: &[(Key, Vec<f32>)], max_bytes: u64) -> io::Result<()> {
         let lock = OpenOptions::new().create(true).truncate(false).write(true).open(&self.lock)?;
-        lock.lock()?;
+        lock_soon(&lock)?;
         let mut file =
             OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&self.path)?;
         self.catch_up(&mut file)?;
@@ -131,6 +135,22 @@ impl CacheFile {
         }
         file.write_all(&records)
         // Not synced: what a power failure takes is made again.
+    }
+}
+
+/// Whoever writes is done in a moment; one that has the lock for longer hangs, and nobody need wait for it.
+fn lock_soon(lock: &File) -> io::Result<()> {
+    let end = Instant::now() + LOCKED;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if Instant::now() < end => thread::sleep(Duration::from_millis(5)),
+            Err(TryLockError::WouldBlock) => {
+                let reason = format!("another program has held its lock for {LOCKED:?}, so nothing is added");
+                return Err(io::Error::new(io::ErrorKind::TimedOut, reason));
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
     }
 }
 

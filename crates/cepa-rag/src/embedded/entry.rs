@@ -3,11 +3,11 @@
 //! A batch of entries is one frame of the log. An entry is its kind (a byte), the length of a JSON text (`u32`), the
 //! text, and for a chunk its vector; numbers are little-endian.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Chunk, MetadataValue, VectorRecord};
+use crate::{Chunk, VectorRecord};
 
 const INSERTED: u8 = 1;
 const DELETED: u8 = 2;
@@ -32,9 +32,6 @@ pub(super) struct Kept {
     pub(super) document_id: String,
     pub(super) version: String,
     pub(super) chunk: Chunk,
-    /// The bits of metadata that are no finite number, which JSON cannot say.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    numbers: BTreeMap<String, u64>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -56,24 +53,12 @@ pub(super) enum Content {
 impl Kept {
     /// Its bytes again.
     pub(super) fn read(json: &[u8]) -> Result<Self, serde_json::Error> {
-        let mut kept: Self = serde_json::from_slice(json)?;
-        for (name, bits) in std::mem::take(&mut kept.numbers) {
-            kept.chunk.metadata.insert(name, MetadataValue::Float(f64::from_bits(bits)));
-        }
-        Ok(kept)
+        serde_json::from_slice(json)
     }
 
     fn write(record: VectorRecord) -> Result<Vec<u8>, serde_json::Error> {
-        let VectorRecord { document_id, version, mut chunk, .. } = record;
-        let mut numbers = BTreeMap::new();
-        chunk.metadata.retain(|name, value| match value {
-            MetadataValue::Float(number) if !number.is_finite() => {
-                numbers.insert(name.clone(), number.to_bits());
-                false
-            }
-            _ => true,
-        });
-        serde_json::to_vec(&Self { document_id, version, chunk, numbers })
+        let VectorRecord { document_id, version, chunk, .. } = record;
+        serde_json::to_vec(&Self { document_id, version, chunk })
     }
 }
 

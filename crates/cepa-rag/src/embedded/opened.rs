@@ -13,7 +13,7 @@ use super::{
     state::{Found, Query, State},
     trouble,
 };
-use crate::{Chunk, DocumentSummary, Filter, Hit, RagError, VectorRecord, unit::unit};
+use crate::{Chunk, DocumentSummary, Filter, Hit, RagError, VectorRecord, metadata::not_finite, unit::unit};
 
 /// A batch is written when it has so many bytes.
 const BATCH: usize = 8 << 20;
@@ -147,6 +147,13 @@ impl Opened {
             units.push(
                 self.unit(&format!("chunk {} of `{}`", chunk.chunk_index, chunk.source), vector.as_deref())?,
             );
+            if let Some((field, value)) = not_finite(&chunk.metadata) {
+                let reason = format!(
+                    "`{field}` of chunk {} of `{}` is {value}, which is no finite number: leave it out",
+                    chunk.chunk_index, chunk.source
+                );
+                return Err(RagError::Unsupported { store: super::NAME.into(), reason });
+            }
         }
         if self.state().row_count() + records.len() > u32::MAX as usize {
             let reason = format!("a collection has {} chunks at most: take several", u32::MAX);

@@ -109,7 +109,7 @@ impl State {
     }
 
     fn insert(&mut self, kept: Kept, vector: &[f32], content: Content, words: HashMap<String, u32>) {
-        let Kept { document_id, version, chunk, .. } = kept;
+        let Kept { document_id, version, chunk } = kept;
         // Most chunks follow one of the same document.
         let shared = |text: &str, of: fn(&Row) -> &Arc<str>| match self.rows.last().map(of) {
             Some(last) if **last == *text => last.clone(),

@@ -1,12 +1,16 @@
 //! Setting up a knowledge base.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt::Write as _, sync::Arc, time::Duration};
 
 use cepa_models::EmbeddingModel;
+use sha2::{Digest as _, Sha256};
 use tokio::sync::{Mutex, OnceCell};
 
 use super::{Inner, KnowledgeBase, Limits, SearchBy, scope::Scope};
 use crate::{Chunker, Collection, Metadata, MetadataValue, Parsers, RagError, TokenChunker, VectorStore};
+
+/// So many digits of a hash tell names apart.
+const HASH: usize = 12;
 
 /// Sets up a [`KnowledgeBase`].
 #[derive(Debug)]
@@ -59,12 +63,17 @@ impl KnowledgeBaseBuilder {
 
     /// How it is searched. By both meaning and words by default, where there is a model and the store can; by the one
     /// that there is otherwise.
+    ///
+    /// Both is not always best. Words find names, numbers and error texts that vectors blur; for questions in whole
+    /// sentences meaning alone found more: of 567 questions of FAQs the answer was among the first five for 0.87 by
+    /// [`SearchBy::Vector`], 0.80 by both and 0.64 by words (`cargo xtask bench retrieval`). Measure with your own.
     pub fn search_by(mut self, search_by: SearchBy) -> Self {
         self.search_by = Some(search_by);
         self
     }
 
-    /// The collection of the store. By default the name, with `-` for whatever is no letter, digit, `_` or `-`.
+    /// The collection of the store. By default the name, if it can be that of a collection: 3 to 63 letters, digits, `_`
+    /// and `-`. Otherwise what can be of it, and a hash of all of it: `FAQ-1-…` for `FAQ 1`.
     pub fn collection(mut self, name: impl Into<String>) -> Self {
         self.collection = Some(name.into());
         self
@@ -117,7 +126,10 @@ impl KnowledgeBaseBuilder {
         self
     }
 
-    /// How long one call of the store or the model may take. Two minutes by default.
+    /// How long one call of the store or the model may take, and reading and cutting one file. Two minutes by default.
+    ///
+    /// A file that takes longer is a problem of its own. Its parser cannot be stopped: the thread goes on with it, beside
+    /// those of the [`concurrency`](Self::concurrency), until it is done.
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.limits.timeout = limit;
         self
@@ -185,9 +197,21 @@ impl KnowledgeBaseBuilder {
     }
 }
 
-/// The name with `-` for whatever no store takes.
+/// The name, if a store takes it; otherwise what a store takes of it, and a hash of all of it, so that no two names
+/// have one collection.
 fn collection_of(name: &str) -> String {
+    if Collection::new(name, None).is_ok() {
+        return name.to_owned();
+    }
     let taken = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
-    let name: String = name.chars().map(|letter| if taken(letter) { letter } else { '-' }).take(63).collect();
-    name.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()).to_owned()
+    // With a `-` and the hash it is no longer than a name may be.
+    let start: String =
+        name.chars().map(|letter| if taken(letter) { letter } else { '-' }).take(63 - 1 - HASH).collect();
+    let start = start.trim_matches(|letter: char| !letter.is_ascii_alphanumeric());
+    let start = if start.is_empty() { "kb" } else { start };
+    let hash = Sha256::digest(name).iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    });
+    format!("{start}-{}", &hash[..HASH])
 }

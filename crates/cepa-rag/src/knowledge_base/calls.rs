@@ -3,23 +3,55 @@
 use std::{future::Future, time::Duration};
 
 use backon::{ExponentialBuilder, Retryable as _};
+use cepa_core::{ErrorType, ModelError};
 
 use super::KnowledgeBase;
 use crate::RagError;
 
 impl KnowledgeBase {
-    /// Calls; what may succeed later is tried again, after a wait that grows.
+    /// Calls the store.
     pub(super) async fn call<T, F>(&self, call: impl FnMut() -> F) -> Result<T, RagError>
     where
         F: Future<Output = Result<T, RagError>>,
     {
+        let store = self.inner.store.name();
+        let too_slow = |reason| RagError::Service {
+            service: store.to_owned(),
+            reason,
+            is_transient: true,
+            source: None,
+        };
+        self.call_of(too_slow, call).await
+    }
+
+    /// Calls the model.
+    pub(super) async fn call_model<T, F>(&self, name: &str, call: impl FnMut() -> F) -> Result<T, RagError>
+    where
+        F: Future<Output = Result<T, RagError>>,
+    {
+        let too_slow = |reason| {
+            RagError::Model(ModelError::new(ErrorType::Connection, format!("{name}: {reason}")).into())
+        };
+        self.call_of(too_slow, call).await
+    }
+
+    /// Calls; what may succeed later is tried again, after a wait that grows.
+    async fn call_of<T, F>(
+        &self,
+        too_slow: impl Fn(String) -> RagError,
+        call: impl FnMut() -> F,
+    ) -> Result<T, RagError>
+    where
+        F: Future<Output = Result<T, RagError>>,
+    {
         let (limits, mut call) = (self.inner.limits, call);
+        let too_slow = &too_slow;
         let attempt = || {
             let answer = call();
             async move {
                 match tokio::time::timeout(limits.timeout, answer).await {
                     Ok(answer) => answer,
-                    Err(_) => Err(self.too_slow(limits.timeout)),
+                    Err(_) => Err(too_slow(format!("no answer within {:?}", limits.timeout))),
                 }
             }
         };
@@ -34,14 +66,5 @@ impl KnowledgeBase {
             .when(RagError::is_transient)
             .notify(|error, wait| tracing::debug!(%error, ?wait, knowledge_base = self.inner.name, "trying again"))
             .await
-    }
-
-    fn too_slow(&self, limit: Duration) -> RagError {
-        RagError::Service {
-            service: self.inner.store.name().to_owned(),
-            reason: format!("no answer within {limit:?}"),
-            is_transient: true,
-            source: None,
-        }
     }
 }

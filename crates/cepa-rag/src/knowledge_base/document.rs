@@ -65,12 +65,20 @@ impl KnowledgeBase {
             let embeddings = self.embed(&texts).await?;
             kept.tokens += embeddings.tokens.unwrap_or_default();
             let mut vectors = embeddings.vectors.into_iter();
-            let records: Vec<VectorRecord> = batch
+            let mut records: Vec<VectorRecord> = batch
                 .into_iter()
                 .map(|chunk| VectorRecord::new(document_id, version, chunk, vectors.next()))
                 .collect();
             let count = records.len();
-            self.call(|| self.inner.store.insert(collection, records.clone())).await?;
+            let mut tries = 0;
+            let insert = || {
+                tries += 1;
+                // The last try needs no copy for another one.
+                let is_last = tries > self.inner.limits.retries;
+                let records = if is_last { std::mem::take(&mut records) } else { records.clone() };
+                self.inner.store.insert(collection, records)
+            };
+            self.call(insert).await?;
             kept.chunks += count;
             on_batch(count);
         }

@@ -10,7 +10,8 @@ impl KnowledgeBase {
     /// A vector for each text: as many, of one length, of finite numbers.
     pub(super) async fn embed(&self, texts: &[String]) -> Result<Embeddings, RagError> {
         let Some(model) = &self.inner.model else { return Ok(Embeddings::default()) };
-        let embeddings = self.call(|| async { model.embed(texts).await.map_err(RagError::Model) }).await?;
+        let embed = || async { model.embed(texts).await.map_err(RagError::Model) };
+        let embeddings = self.call_model(model.name(), embed).await?;
         let vectors = &embeddings.vectors;
         if vectors.len() != texts.len() {
             let (found, asked) = (vectors.len(), texts.len());

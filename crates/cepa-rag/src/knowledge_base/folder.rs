@@ -38,11 +38,11 @@ impl Source {
             Self::Memory(file) => Ok(file),
             Self::Path { name, path } => {
                 let failed = |error| RagError::io(&path, error);
-                let file = fs::File::open(&path).map_err(failed)?;
-                let size = file.metadata().map_err(failed)?.len();
+                let size = fs::metadata(&path).map_err(failed)?.len();
                 if size > limit {
                     return Err(too_large(&name, size));
                 }
+                let file = fs::File::open(&path).map_err(failed)?;
                 let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
                 // It may grow while it is read.
                 file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
@@ -61,6 +61,13 @@ pub(super) struct Listing {
     pub(super) sources: Vec<Source>,
     /// Places that could not be listed.
     pub(super) problems: Vec<Problem>,
+}
+
+impl Listing {
+    /// Whether there is nothing, and nothing that could not be seen.
+    pub(super) fn is_empty(&self) -> bool {
+        self.sources.is_empty() && self.problems.is_empty()
+    }
 }
 
 /// The files below a folder, in the order of their names: no hidden ones, and nothing behind a link.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cepa_core::OutputBlock;
 
 use super::{Inner, folder::Source, version::Fingerprint};
-use crate::{Chunk, DocumentSummary, File, RagError};
+use crate::{Chunk, DocumentSummary, File, RagError, metadata::not_finite};
 
 /// What is to be done for a file.
 #[derive(Debug)]
@@ -26,6 +26,7 @@ pub(super) async fn prepare(
     known: Vec<DocumentSummary>,
 ) -> Result<Work, RagError> {
     let (inner, fingerprint, name) = (inner.clone(), fingerprint.clone(), source.name().to_owned());
+    let limit = inner.limits.timeout;
     let work = tokio::task::spawn_blocking(move || {
         if !inner.parsers.supports(source.name()) {
             // It says why not, and the file need not be read for that.
@@ -40,8 +41,16 @@ pub(super) async fn prepare(
             false => cut(&inner, &file).map(|(chunks, problems)| Work::Keep { version, chunks, problems }),
         }
     });
-    // A parser that panics loses its file and nothing else.
-    work.await.unwrap_or_else(|error| Err(RagError::parse(name, format!("what reads it failed ({error})"))))
+    match tokio::time::timeout(limit, work).await {
+        Ok(Ok(work)) => work,
+        // A parser that panics loses its file and nothing else.
+        Ok(Err(error)) => Err(RagError::parse(name, format!("what reads it failed ({error})"))),
+        // Nothing can stop its thread.
+        Err(_) => {
+            let reason = format!("it took longer than {limit:?}, the `timeout` of its knowledge base");
+            Err(RagError::parse(name, reason))
+        }
+    }
 }
 
 fn cut(inner: &Inner, file: &File) -> Result<(Vec<Chunk>, Vec<RagError>), RagError> {
@@ -52,5 +61,12 @@ fn cut(inner: &Inner, file: &File) -> Result<(Vec<Chunk>, Vec<RagError>), RagErr
         |section| matches!(&section.content, OutputBlock::Text(text) if !text.text.trim().is_empty()),
     );
     let chunks = if sections.is_empty() { Vec::new() } else { inner.chunker.chunk(sections) };
+    // What a store refuses would end the run, and this is about one file.
+    if let Some((field, value)) = chunks.iter().find_map(|chunk| not_finite(&chunk.metadata)) {
+        return Err(RagError::parse(
+            file.name.as_str(),
+            format!("its `{field}` is {value}, no finite number"),
+        ));
+    }
     Ok((chunks, parsed.problems))
 }

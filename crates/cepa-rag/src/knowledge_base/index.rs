@@ -35,6 +35,7 @@ pub struct Index<'a> {
     knowledge_base: &'a KnowledgeBase,
     from: From<'a>,
     prefix: String,
+    may_be_empty: bool,
     on_progress: OnProgress<'a>,
 }
 
@@ -54,7 +55,8 @@ impl std::fmt::Debug for Index<'_> {
 impl KnowledgeBase {
     /// Makes this knowledge base hold the files of a folder and of those below it: new ones are added, those that have
     /// changed are replaced, and documents whose files are gone are deleted, if they came from this folder. What has
-    /// not changed is not even parsed. Hidden files and links are left out.
+    /// not changed is not even parsed, unless it has no text: nothing is kept of that. Hidden files and links are left
+    /// out.
     ///
     /// A file's document has its path below the folder as its id, with `/`. Two folders in one knowledge base need a
     /// [`prefix`](Index::prefix) each: without one, the second would take the place of the first.
@@ -62,7 +64,8 @@ impl KnowledgeBase {
     /// A file that cannot be read is a problem in the report and keeps no other from being indexed.
     ///
     /// # Errors
-    /// When the folder cannot be listed; what keeps the model or the store from answering.
+    /// When the folder cannot be listed, or holds [no file any more](Index::may_be_empty); what keeps the model or the
+    /// store from answering.
     pub fn index_folder<'a>(&'a self, folder: impl AsRef<Path>) -> Index<'a> {
         self.run(From::Folder(folder.as_ref().to_owned()))
     }
@@ -70,7 +73,7 @@ impl KnowledgeBase {
     /// Adds these files, or replaces those that have changed, by their names. Nothing is deleted.
     ///
     /// # Errors
-    /// What keeps the model or the store from answering.
+    /// A [`prefix`](Index::prefix); what keeps the model or the store from answering.
     pub fn index<'a, I>(&'a self, files: I) -> Index<'a>
     where
         I: IntoIterator<Item = File>,
@@ -80,14 +83,28 @@ impl KnowledgeBase {
     }
 
     fn run<'a>(&'a self, from: From<'a>) -> Index<'a> {
-        Index { knowledge_base: self, from, prefix: String::new(), on_progress: Box::new(|_| {}) }
+        Index {
+            knowledge_base: self,
+            from,
+            prefix: String::new(),
+            may_be_empty: false,
+            on_progress: Box::new(|_| {}),
+        }
     }
 }
 
 impl<'a> Index<'a> {
     /// What the names of a folder's files begin with, before a `/`: `guide` makes `guide/install.md` of `install.md`.
+    /// [`index`](KnowledgeBase::index) takes none: its files have the names that you give them.
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = prefix.into().trim_matches('/').to_owned();
+        self
+    }
+
+    /// Whether a folder without any file is meant, and deletes all documents that came from it. By default it is an error:
+    /// most often the disk is not there.
+    pub fn may_be_empty(mut self, may_be_empty: bool) -> Self {
+        self.may_be_empty = may_be_empty;
         self
     }
 
@@ -98,9 +115,15 @@ impl<'a> Index<'a> {
     }
 
     async fn run(self) -> Result<IndexReport, RagError> {
-        let Self { knowledge_base, from, prefix, on_progress } = self;
+        let Self { knowledge_base, from, prefix, may_be_empty, on_progress } = self;
         let _alone = knowledge_base.inner.indexing.lock().await;
         let (origin, listing) = match from {
+            From::Files(_) if !prefix.is_empty() => {
+                let reason = format!(
+                    "`.prefix(\"{prefix}\")` is for the files of a folder: give the files names that begin with it"
+                );
+                return Err(RagError::Settings(reason));
+            }
             From::Files(files) => (None, Listed::Files(files)),
             From::Folder(path) => {
                 let origin = prefix.clone();
@@ -118,6 +141,17 @@ impl<'a> Index<'a> {
             on_progress,
             state: Mutex::default(),
         };
+        if let Listed::Folder(listing) = &listing
+            && listing.is_empty()
+            && !may_be_empty
+            && let count @ 1.. = run.gone().len()
+        {
+            return Err(RagError::Settings(format!(
+                "the folder holds no file, and knowledge base `{}` has {count} documents from it: see that it is the \
+                 right one and that its disk is there, or call `.may_be_empty(true)` to delete them",
+                knowledge_base.inner.name
+            )));
+        }
         run.all(listing).await
     }
 }
@@ -192,28 +226,34 @@ impl Run<'_> {
     /// Brings one document up to date. What is wrong with it is noted; what is wrong with more is an error.
     async fn one(&self, source: Source) -> Result<(), RagError> {
         let name = source.name().to_owned();
-        if !self.note(|state| state.seen.insert(name.clone())) {
-            let error = RagError::parse(name.as_str(), "there is another file of this name");
-            self.note(|state| state.report.problems.push(Problem::new(name, error)));
-        } else if let Err(error) = self.update(&name, source).await {
-            let is_refused = matches!(error, RagError::Model(_)) && !error.is_transient();
-            let refused = self.note(|state| {
-                state.refused += usize::from(is_refused);
-                state.refused
-            });
-            let is_about_it =
-                matches!(error, RagError::Parse { .. } | RagError::TooLarge { .. } | RagError::Io { .. });
-            if !is_about_it && (!is_refused || refused >= REFUSED) {
-                return Err(error);
+        let is_first = self.note(|state| state.seen.insert(name.clone()));
+        let updated = match is_first {
+            true => self.update(&name, source).await,
+            false => {
+                Err(Failure::OfFile(RagError::parse(name.as_str(), "there is another file of this name")))
             }
-            tracing::warn!(%error, file = name, "not indexed");
-            self.note(|state| state.report.problems.push(Problem::new(name.as_str(), error)));
-            self.done(name);
-            return Ok(());
-        } else {
-            self.done(name);
+        };
+        match updated {
+            Ok(()) => self.note(|state| state.refused = 0),
+            Err(Failure::OfFile(error)) => {
+                tracing::warn!(%error, file = name, "not indexed");
+                self.note(|state| state.report.problems.push(Problem::new(name.as_str(), error)));
+            }
+            Err(Failure::OfMore(error)) => return Err(error),
         }
+        self.done(name);
         Ok(())
+    }
+
+    /// What it means that chunks of a document are not kept. The store's failures are never about one document, a disk
+    /// that is full among them, and of the model's only that it does not take these texts.
+    fn not_kept(&self, error: RagError) -> Failure {
+        let is_refused = matches!(&error, RagError::Model(error) if is_about_texts(error));
+        let refused = self.note(|state| {
+            state.refused += usize::from(is_refused);
+            state.refused
+        });
+        if is_refused && refused < REFUSED { Failure::OfFile(error) } else { Failure::OfMore(error) }
     }
 
     fn done(&self, name: String) {
@@ -224,14 +264,15 @@ impl Run<'_> {
         });
     }
 
-    async fn update(&self, name: &str, source: Source) -> Result<(), RagError> {
+    async fn update(&self, name: &str, source: Source) -> Result<(), Failure> {
         let base = self.knowledge_base;
         let known = self.known.get(name).cloned().unwrap_or_default();
         let was_there = !known.is_empty();
-        match fresh::prepare(&base.inner, &self.fingerprint, source, known).await? {
+        let work = fresh::prepare(&base.inner, &self.fingerprint, source, known).await;
+        match work.map_err(Failure::OfFile)? {
             Work::Nothing => self.note(|state| state.report.unchanged += 1),
             Work::DeleteOthers { version } => {
-                base.delete_versions(name, Some(&version)).await?;
+                base.delete_versions(name, Some(&version)).await.map_err(Failure::OfMore)?;
                 self.note(|state| state.report.replaced += 1);
             }
             Work::Keep { version, mut chunks, problems } => {
@@ -249,12 +290,12 @@ impl Run<'_> {
                         name.clone_into(&mut progress.document);
                     });
                 };
-                let Kept { chunks, tokens } = base.keep(name, &version, chunks, on_batch).await?;
+                let kept = base.keep(name, &version, chunks, on_batch).await;
+                let Kept { chunks, tokens } = kept.map_err(|error| self.not_kept(error))?;
                 if was_there {
-                    base.delete_versions(name, Some(&version)).await?;
+                    base.delete_versions(name, Some(&version)).await.map_err(Failure::OfMore)?;
                 }
-                self.note(|State { report, refused, .. }| {
-                    *refused = 0;
+                self.note(|State { report, .. }| {
                     report.chunks += chunks;
                     report.tokens += tokens;
                     match (is_empty, was_there) {
@@ -268,18 +309,41 @@ impl Run<'_> {
         Ok(())
     }
 
-    async fn delete_gone(&self) -> Result<(), RagError> {
+    /// Documents from this folder whose files are not in it.
+    fn gone(&self) -> Vec<&String> {
         let is_ours = |summary: &DocumentSummary| {
             self.origin.as_deref() == summary.metadata.get(FOLDER).and_then(|origin| origin.as_str())
         };
-        let gone: Vec<&String> = self.note(|state| {
+        self.note(|state| {
             let gone = self.known.iter().filter(|(name, _)| !state.seen.contains(*name));
             gone.filter(|(_, summaries)| summaries.iter().any(is_ours)).map(|(name, _)| name).collect()
-        });
-        for name in gone {
+        })
+    }
+
+    async fn delete_gone(&self) -> Result<(), RagError> {
+        for name in self.gone() {
             self.knowledge_base.delete_document(name).await?;
             self.note(|state| state.report.deleted += 1);
         }
         Ok(())
+    }
+}
+
+/// Why a document is not up to date.
+enum Failure {
+    /// The run goes on.
+    OfFile(RagError),
+    OfMore(RagError),
+}
+
+/// Whether other texts may do better.
+fn is_about_texts(error: &cepa_core::Error) -> bool {
+    use cepa_core::{ErrorKind, ErrorType};
+    match error.kind() {
+        ErrorKind::Model(error) => {
+            !error.retryable
+                && !matches!(error.kind, ErrorType::Authentication | ErrorType::Permission | ErrorType::Setup)
+        }
+        _ => true,
     }
 }

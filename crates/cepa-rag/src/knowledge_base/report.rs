@@ -16,7 +16,7 @@ pub struct IndexReport {
     pub replaced: usize,
     /// Documents whose files are gone.
     pub deleted: usize,
-    /// Files without any text: empty ones, images.
+    /// Files without any text: empty ones, images. Nothing is kept of them, so each run reads them again.
     pub empty: usize,
     /// Chunks that were kept.
     pub chunks: usize,

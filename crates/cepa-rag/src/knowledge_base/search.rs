@@ -88,12 +88,14 @@ impl KnowledgeBase {
     }
 }
 
-/// Each chunk once, with its best score, the best first.
+/// Each chunk once, with its best score, the best first. The text belongs to it: while a document is replaced, two of
+/// its chunks have one number.
 fn best(found: Vec<Vec<Hit>>, top_k: usize) -> Vec<Hit> {
-    let mut places: HashMap<(String, u32), usize> = HashMap::new();
+    let mut places: HashMap<(String, u32, Option<String>), usize> = HashMap::new();
     let mut hits: Vec<Hit> = Vec::new();
     for hit in found.into_iter().flatten() {
-        let place = *places.entry((hit.document_id.clone(), hit.chunk.chunk_index)).or_insert(hits.len());
+        let key = (hit.document_id.clone(), hit.chunk.chunk_index, hit.chunk.text().map(str::to_owned));
+        let place = *places.entry(key).or_insert(hits.len());
         match hits.get_mut(place) {
             None => hits.push(hit),
             Some(other) if other.score < hit.score => *other = hit,

@@ -3,6 +3,7 @@
 
 mod crash;
 mod format;
+mod given_up;
 mod model;
 mod quantised;
 mod refusals;

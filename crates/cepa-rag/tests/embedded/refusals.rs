@@ -22,6 +22,20 @@ async fn vectors_without_direction() {
 }
 
 #[tokio::test]
+async fn metadata_that_are_no_numbers() {
+    let store = EmbeddedStore::in_memory();
+    store.ensure_collection(&collection(1)).await.unwrap();
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let mut records = vec![record("d", 0, "good", vec![1.0]), record("d", 1, "bad", vec![1.0])];
+        records[1].chunk.metadata.insert("share".into(), bad.into());
+        let error = store.insert(&collection(1), records).await.unwrap_err();
+        assert!(matches!(error, RagError::Unsupported { .. }), "{error:?}");
+        assert!(error.to_string().contains("`share` of chunk 1 of `d.txt`"), "{error}");
+    }
+    assert_eq!(store.list_documents(&collection(1), None).await.unwrap(), []);
+}
+
+#[tokio::test]
 async fn the_least_and_the_greatest_numbers_have_a_direction() {
     let store = EmbeddedStore::in_memory();
     store.ensure_collection(&collection(2)).await.unwrap();

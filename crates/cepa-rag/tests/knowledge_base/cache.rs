@@ -1,8 +1,16 @@
 //! Embeddings that are kept.
 
-use std::{fs, sync::Arc};
+use std::{
+    fs,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
+};
 
-use cepa_models::EmbeddingModel as _;
+use cepa_core::{BoxFuture, Result};
+use cepa_models::{EmbeddingModel, Embeddings};
 use cepa_rag::CachedEmbedding;
 
 use crate::parts::{Words, base, folder, in_memory};
@@ -105,4 +113,63 @@ async fn many_writers_share_a_folder() {
     let last = CachedEmbedding::new(Words::default(), cache.path()).unwrap();
     last.embed(&texts(0..105)).await.unwrap();
     assert_eq!(last.found(), 105);
+}
+
+/// A model whose first answer is wrong in one vector.
+#[derive(Debug)]
+struct WrongAtFirst {
+    wrong: Vec<f32>,
+    knows_dimensions: bool,
+    calls: AtomicUsize,
+}
+
+impl EmbeddingModel for WrongAtFirst {
+    fn name(&self) -> &str {
+        "wrong"
+    }
+
+    fn dimensions(&self) -> Option<usize> {
+        self.knows_dimensions.then_some(2)
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<Embeddings>> {
+        let mut vectors = vec![vec![0.6, 0.8]; texts.len()];
+        if self.calls.fetch_add(1, SeqCst) == 0 {
+            vectors[1].clone_from(&self.wrong);
+        }
+        Box::pin(async move { Ok(Embeddings::new(vectors)) })
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_vector_is_not_kept() {
+    for wrong in [vec![f32::NAN, 1.0], vec![f32::INFINITY, 1.0], vec![1.0], vec![1.0; 3], vec![]] {
+        for knows_dimensions in [true, false] {
+            let cache = tempfile::tempdir().unwrap();
+            let model = WrongAtFirst { wrong: wrong.clone(), knows_dimensions, calls: AtomicUsize::new(0) };
+            let cached = CachedEmbedding::new(model, cache.path()).unwrap();
+            // Whoever asks sees the answer as it is, and what follows is right.
+            let first = cached.embed(&texts(0..3)).await.unwrap().vectors;
+            assert_eq!(format!("{:?}", first[1]), format!("{wrong:?}"));
+            for _ in 0..2 {
+                assert_eq!(cached.embed(&texts(0..3)).await.unwrap().vectors, [[0.6, 0.8]; 3]);
+            }
+            assert_eq!(cached.found(), 3);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_hangs_with_the_lock_costs_its_help_only() {
+    let (cache, model) = (tempfile::tempdir().unwrap(), Words::default());
+    let lock = fs::File::create(cache.path().join("embeddings.lock")).unwrap();
+    lock.lock().unwrap();
+    let cached = CachedEmbedding::new(model.clone(), cache.path()).unwrap();
+    let right = model.embed(&texts(0..3)).await.unwrap().vectors;
+    let answer = tokio::time::timeout(Duration::from_secs(20), async { cached.embed(&texts(0..3)).await });
+    assert_eq!(answer.await.expect("it waits for the lock").unwrap().vectors, right);
+    drop(lock);
+    cached.embed(&texts(0..3)).await.unwrap();
+    cached.embed(&texts(0..3)).await.unwrap();
+    assert_eq!(cached.found(), 3);
 }

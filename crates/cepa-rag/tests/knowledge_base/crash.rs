@@ -109,3 +109,43 @@ async fn a_process_that_is_killed_loses_nothing() {
         assert_eq!(chunks(&mended, &id).await, chunks(&undisturbed, &id).await);
     }
 }
+
+/// Not a test: what the one below starts with little room.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_process_without_room() {
+    let (Some(place), Some(docs)) = (std::env::var_os(STORE), std::env::var_os(DOCS)) else { return };
+    let place = Path::new(&place);
+    let store = Arc::new(EmbeddedStore::open(place.join("store")).unwrap());
+    let base = small(&store, Words::default(), &place.join("cache"));
+    match base.index_folder(&docs).await {
+        Ok(report) => eprintln!("done: {report}"),
+        Err(error) => eprintln!("ended: {error}"),
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_disk_that_is_full_ends_the_run_and_loses_nothing() {
+    let (folder, place) = (many(), tempfile::tempdir().unwrap());
+    // No file may have more than 64 KiB (in blocks of 512 bytes), and who writes more is told so instead of killed.
+    let told = Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 128; exec \"$0\" \"$@\""])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "crash::a_process_without_room", "--nocapture"])
+        .env(STORE, place.path())
+        .env(DOCS, folder.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&told.stderr);
+    assert!(told.contains("ended: ") && told.contains("log"), "{told}");
+
+    let store = Arc::new(EmbeddedStore::open(place.path().join("store")).unwrap());
+    let base = small(&store, Words::default(), &place.path().join("cache"));
+    let before = documents(&base).await;
+    assert!(!before.is_empty() && before.iter().any(|(_, is_whole)| !is_whole), "{before:?}");
+    let report = base.index_folder(folder.path()).await.unwrap();
+    assert!(report.problems.is_empty(), "{report:?}");
+    let after = documents(&base).await;
+    assert!(after.len() == 6 && after.iter().all(|(_, is_whole)| *is_whole), "{after:?}");
+}

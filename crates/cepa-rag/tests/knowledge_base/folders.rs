@@ -54,6 +54,23 @@ async fn a_folder_that_is_not_there_deletes_nothing() {
 }
 
 #[tokio::test]
+async fn a_folder_that_is_empty_deletes_nothing_unless_it_may() {
+    let (store, there) = (in_memory(), folder(&[("a.md", "Onions."), ("b.md", "Leeks.")]));
+    let base = base(&store).build().unwrap();
+    base.index_folder(there.path()).await.unwrap();
+    // As a disk that is not mounted.
+    let empty = tempfile::tempdir().unwrap();
+    let error = base.index_folder(empty.path()).await.unwrap_err().to_string();
+    assert!(error.contains("2 documents") && error.contains("may_be_empty"), "{error}");
+    assert_eq!(documents(&base).await.len(), 2);
+    // Nothing is from here, so nothing would be lost.
+    assert_eq!(base.index_folder(empty.path()).prefix("other").await.unwrap().deleted, 0);
+    let report = base.index_folder(empty.path()).may_be_empty(true).await.unwrap();
+    assert_eq!(report.deleted, 2);
+    assert!(documents(&base).await.is_empty());
+}
+
+#[tokio::test]
 async fn hits_say_where_they_are_from() {
     let folder = folder(&[]);
     write(

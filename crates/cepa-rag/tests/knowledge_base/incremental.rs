@@ -65,6 +65,28 @@ async fn progress_ends_with_everything_done() {
 }
 
 #[tokio::test]
+async fn progress_counts_files_of_one_name_too() {
+    let store = in_memory();
+    let base = base(&store).build().unwrap();
+    let last: Mutex<Progress> = Mutex::default();
+    let note = |progress: &Progress| *last.lock().unwrap() = progress.clone();
+    let files = ["Onions.", "Leeks.", "Chives."].map(|text| File::new("a.txt", text));
+    let report = base.index(files).on_progress(note).await.unwrap();
+    assert_eq!((report.added, report.problems.len()), (1, 2));
+    let last = last.into_inner().unwrap();
+    assert_eq!((last.documents, last.documents_done), (3, 3));
+}
+
+#[tokio::test]
+async fn a_prefix_for_files_of_a_program_is_refused() {
+    let store = in_memory();
+    let base = base(&store).build().unwrap();
+    let error = base.index([File::new("a.txt", "Onions.")]).prefix("guide").await.unwrap_err().to_string();
+    assert!(error.contains("guide"), "{error}");
+    assert!(documents(&base).await.is_empty());
+}
+
+#[tokio::test]
 async fn files_of_a_program_are_added_and_nothing_is_deleted() {
     let store = in_memory();
     let base = base(&store).build().unwrap();

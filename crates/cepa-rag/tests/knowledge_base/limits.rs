@@ -1,8 +1,15 @@
 //! Files that are too large, too strange or too many.
 
-use std::{fs::File as FsFile, time::Duration};
+use std::{
+    fs::File as FsFile,
+    sync::{Mutex, mpsc},
+    time::Duration,
+};
 
-use cepa_rag::{RagError, SearchOptions};
+use cepa_core::TextBlock;
+use cepa_rag::{
+    Chunk, Chunker, File, Parsed, Parser, Parsers, RagError, SearchOptions, Section, TokenChunker,
+};
 
 use crate::parts::{Words, base, documents, folder, found, in_memory, search, write};
 
@@ -58,6 +65,72 @@ async fn a_hundred_thousand_lines_are_found_to_the_last() {
     let chunks = base.list_chunks("long.txt", last, 10).await.unwrap();
     assert_eq!(chunks.len(), 1);
     assert_eq!(documents(&base).await, [("long.txt".to_owned(), true)]);
+}
+
+/// Reads a file of its kind for as long as the test likes.
+#[derive(Debug)]
+struct Endless(Mutex<mpsc::Receiver<()>>);
+
+impl Parser for Endless {
+    fn extensions(&self) -> &[&str] {
+        &["endless"]
+    }
+
+    fn parse(&self, file: &File) -> Result<Parsed, RagError> {
+        let _ = self.0.lock().unwrap().recv();
+        Ok(Parsed::from(vec![Section::new(file.name.as_str(), TextBlock::new("At last."))]))
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_takes_forever_is_a_problem_of_its_own() {
+    let folder = folder(&[("a.md", "Onions."), ("b.endless", "Leeks."), ("c.md", "Chives.")]);
+    let store = in_memory();
+    let (end, is_over) = mpsc::channel();
+    let parsers = Parsers::default().with(Endless(Mutex::new(is_over)));
+    let base = base(&store).parsers(parsers).timeout(Duration::from_secs(1)).build().unwrap();
+    let report = base.index_folder(folder.path()).await.unwrap();
+    assert_eq!(report.added, 2);
+    let [problem] = &report.problems[..] else { panic!("{report:?}") };
+    let told = problem.to_string();
+    assert!(told.contains("b.endless") && told.contains("1s") && told.contains("`timeout`"), "{told}");
+    // The thread is still there.
+    drop(end);
+}
+
+#[tokio::test]
+async fn who_is_too_slow_is_named() {
+    let (store, folder) = (in_memory(), folder(&[("a.md", "Onions.")]));
+    let slow = Words { takes: Duration::from_secs(600), ..Words::default() };
+    let base = base(&store).embedding_model(slow).timeout(Duration::from_millis(500)).max_retries(0);
+    let error = base.build().unwrap().index_folder(folder.path()).await.unwrap_err();
+    assert_eq!(error.to_string(), "words: no answer within 500ms");
+    assert!(error.is_transient());
+}
+
+/// Says of each chunk what no store keeps.
+#[derive(Debug)]
+struct Immeasurable(TokenChunker);
+
+impl Chunker for Immeasurable {
+    fn chunk(&self, sections: Vec<Section>) -> Vec<Chunk> {
+        let mut chunks = self.0.chunk(sections);
+        for chunk in chunks.iter_mut().filter(|chunk| chunk.source == "b.md") {
+            chunk.metadata.insert("share".to_owned(), f64::NAN.into());
+        }
+        chunks
+    }
+}
+
+#[tokio::test]
+async fn metadata_that_no_store_keeps_lose_their_file_only() {
+    let (store, folder) =
+        (in_memory(), folder(&[("a.md", "Onions."), ("b.md", "Leeks."), ("c.md", "Chives.")]));
+    let base = base(&store).chunker(Immeasurable(TokenChunker::default())).build().unwrap();
+    let report = base.index_folder(folder.path()).await.unwrap();
+    assert_eq!((report.added, report.problems.len()), (2, 1));
+    let told = report.problems[0].to_string();
+    assert!(told.contains("b.md") && told.contains("`share`"), "{told}");
 }
 
 #[test]

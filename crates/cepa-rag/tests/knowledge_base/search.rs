@@ -1,7 +1,10 @@
 //! How a knowledge base is searched.
 
 use cepa_core::{OutputBlock, TextBlock};
-use cepa_rag::{KnowledgeBase, RagError, Retriever as _, SearchBy, SearchOptions};
+use cepa_rag::{
+    Chunk, Collection, KnowledgeBase, RagError, Retriever as _, SearchBy, SearchOptions, VectorRecord,
+    VectorStore as _,
+};
 
 use crate::parts::{Words, base, folder, in_memory, search};
 
@@ -47,4 +50,21 @@ async fn a_threshold_means_one_thing_or_is_refused() {
     let error = search(&base, "Onions are bulbs.", &near).await.unwrap_err();
     assert!(matches!(error, RagError::Unsupported { .. }), "{error}");
     assert!(error.to_string().contains("SearchBy::Vector"), "{error}");
+}
+
+#[tokio::test]
+async fn both_versions_of_a_document_are_found_while_it_is_replaced() {
+    let store = in_memory();
+    let base = base(&store).build().unwrap();
+    base.ensure_collection().await.unwrap();
+    let collection = Collection::new("docs", None).unwrap();
+    for (version, text) in [("1", "Onions are roots."), ("2", "Onions are bulbs.")] {
+        let record = VectorRecord::new("a.md", version, Chunk::new("a.md", TextBlock::new(text)), None);
+        store.insert(&collection, vec![record]).await.unwrap();
+    }
+    let queries = ["onions", "onions are"].map(|text| OutputBlock::from(TextBlock::new(text)));
+    let hits = base.search(&queries, &SearchOptions::default()).await.unwrap();
+    let mut texts: Vec<_> = hits.iter().map(|hit| hit.chunk.text().unwrap()).collect();
+    texts.sort_unstable();
+    assert_eq!(texts, ["Onions are bulbs.", "Onions are roots."]);
 }

@@ -1,16 +1,16 @@
 //! An embedding server on the loopback that answers what it should not.
 
 use std::sync::{
-    Arc, Mutex,
+    Arc,
     atomic::{AtomicUsize, Ordering::SeqCst},
 };
 
 use axum::{Json, Router, http::StatusCode, routing::post};
 use cepa_models::OpenAiEmbedding;
-use cepa_rag::RagError;
+use cepa_rag::{IndexReport, RagError};
 use serde_json::{Value, json};
 
-use crate::parts::{base, documents, folder, in_memory};
+use crate::parts::{base, documents, folder, in_memory, write};
 
 type Answer = Arc<dyn Fn(usize, usize) -> (StatusCode, Value) + Send + Sync>;
 
@@ -95,24 +95,52 @@ async fn a_server_that_is_busy_is_asked_again() {
     assert_eq!(asked.load(SeqCst), 3);
 }
 
+/// What becomes of so many files where the server answers everything but the first request so.
+async fn refused(files: usize, status: StatusCode) -> (Result<IndexReport, RagError>, usize) {
+    let folder = folder(&[]);
+    (0..files).for_each(|n| write(folder.path(), &format!("{n}.md"), format!("Onion {n}.")));
+    let answer: Answer = Arc::new(move |number, texts| match number {
+        0 => vectors(texts, 4),
+        _ => (status, json!({"error": {"message": "not so"}})),
+    });
+    let (url, asked) = server(answer).await;
+    let store = in_memory();
+    let base = base(&store).embedding_model(model(&url)).build().unwrap();
+    let report = base.index_folder(folder.path()).await;
+    (report, asked.load(SeqCst))
+}
+
 #[tokio::test]
 async fn a_server_that_refuses_everything_ends_the_run() {
-    let files: Vec<(String, String)> = (0..60).map(|n| (format!("{n}.md"), format!("Onion {n}."))).collect();
-    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-    let folder = folder(&files);
-    let refused: Arc<Mutex<usize>> = Arc::default();
-    let count = refused.clone();
-    let answer: Answer = Arc::new(move |number, texts| {
-        if number == 0 {
-            return vectors(texts, 4);
-        }
-        *count.lock().unwrap() += 1;
-        (StatusCode::UNAUTHORIZED, json!({"error": {"message": "wrong key"}}))
+    let (report, asked) = refused(60, StatusCode::BAD_REQUEST).await;
+    let error = report.unwrap_err();
+    assert!(matches!(error, RagError::Model(_)), "{error}");
+    assert!((10..20).contains(&asked), "{asked}");
+}
+
+#[tokio::test]
+async fn a_key_that_is_refused_is_about_no_document() {
+    for status in [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN] {
+        let (report, asked) = refused(5, status).await;
+        let error = report.unwrap_err();
+        assert!(matches!(error, RagError::Model(_)) && error.to_string().contains("not so"), "{error}");
+        assert!(asked < 7, "{asked}");
+    }
+}
+
+#[tokio::test]
+async fn texts_that_are_refused_here_and_there_end_nothing() {
+    let folder = folder(&[]);
+    (0..60).for_each(|n| write(folder.path(), &format!("{n:02}.md"), format!("Onion {n}.")));
+    // Nine of ten.
+    let answer: Answer = Arc::new(|number, texts| match number % 10 {
+        0 => vectors(texts, 4),
+        _ => (StatusCode::BAD_REQUEST, json!({"error": {"message": "not so"}})),
     });
     let (url, _) = server(answer).await;
     let store = in_memory();
-    let base = base(&store).embedding_model(model(&url)).build().unwrap();
-    let error = base.index_folder(folder.path()).await.unwrap_err();
-    assert!(matches!(error, RagError::Model(_)), "{error}");
-    assert!(*refused.lock().unwrap() < 20);
+    let base = base(&store).embedding_model(model(&url)).concurrency(1).build().unwrap();
+    let report = base.index_folder(folder.path()).await.unwrap();
+    // The first answer says how long vectors are.
+    assert_eq!((report.added, report.problems.len()), (6, 54));
 }
