@@ -75,7 +75,7 @@ impl ChromaStore {
             let (id, is_known) = self.id(collection).await?;
             match self.http.call(Method::POST, &format!("{}/{id}/{what}", self.root), Some(body)).await {
                 Err(ServerError::Refused { status: 404, .. }) if is_known && !is_last => {
-                    self.ids().remove(&collection.name);
+                    self.ids().remove(collection.name());
                 }
                 answer => return answer.map_err(|error| failure(STORE.0, error)),
             }
@@ -89,18 +89,18 @@ impl ChromaStore {
 
     /// The id of a collection, and whether it was known already.
     async fn id(&self, collection: &Collection) -> Result<(String, bool), RagError> {
-        let known = self.ids().get(&collection.name).cloned();
+        let known = self.ids().get(collection.name()).cloned();
         if let Some(id) = known {
             return Ok((id, true));
         }
-        let answer = self.call(Method::GET, &format!("{}/{}", self.root, collection.name), None).await?;
+        let answer = self.call(Method::GET, &format!("{}/{}", self.root, collection.name()), None).await?;
         Ok((self.keep_id(collection, &answer)?, false))
     }
 
     fn keep_id(&self, collection: &Collection, answer: &Value) -> Result<String, RagError> {
         let id = answer["id"].as_str().filter(|id| id.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-'));
         let id = id.ok_or_else(|| self.nonsense("a collection without an `id`"))?;
-        self.ids().insert(collection.name.clone(), id.to_owned());
+        self.ids().insert(collection.name().to_owned(), id.to_owned());
         Ok(id.to_owned())
     }
 
@@ -172,7 +172,7 @@ impl VectorStore for ChromaStore {
         Box::pin(async move {
             let found = STORE.dimensions(collection)?;
             let body = json!({
-                "name": collection.name,
+                "name": collection.name(),
                 "get_or_create": true,
                 "configuration": {"hnsw": {"space": "cosine"}},
                 "metadata": {"cepa_dimensions": found},
@@ -184,14 +184,14 @@ impl VectorStore for ChromaStore {
             if let Some(space) = space.filter(|space| *space != "cosine") {
                 return Err(RagError::Settings(format!(
                     "collection `{}` measures distances by `{space}` and not by `cosine`: take another name",
-                    collection.name
+                    collection.name()
                 )));
             }
             let there =
                 answer["dimension"].as_u64().or_else(|| answer["metadata"]["cepa_dimensions"].as_u64());
             match there.and_then(|there| usize::try_from(there).ok()) {
                 Some(expected) if expected != found => {
-                    let place = format!("collection `{}`", collection.name);
+                    let place = format!("collection `{}`", collection.name());
                     Err(RagError::Dimensions { place, expected, found })
                 }
                 _ => Ok(()),

@@ -68,7 +68,7 @@ impl QdrantStore {
 
     /// What the collection is, if it is there.
     async fn known(&self, collection: &Collection) -> Result<Option<Value>, RagError> {
-        let path = format!("collections/{}", collection.name);
+        let path = format!("collections/{}", collection.name());
         match self.http.call(Method::GET, &path, None::<&()>).await {
             Ok(mut answer) => Ok(Some(answer["result"].take())),
             Err(ServerError::Refused { status: 404, .. }) => Ok(None),
@@ -77,7 +77,7 @@ impl QdrantStore {
     }
 
     async fn create(&self, collection: &Collection, dimensions: usize) -> Result<Value, RagError> {
-        let path = format!("collections/{}", collection.name);
+        let path = format!("collections/{}", collection.name());
         let body = json!({"vectors": {"size": dimensions, "distance": "Cosine"}});
         let created = self.http.call(Method::PUT, &path, Some(&body)).await;
         // Whoever comes second is refused, and finds it.
@@ -98,21 +98,21 @@ impl QdrantStore {
         let Some(expected) = vectors["size"].as_u64().and_then(|size| usize::try_from(size).ok()) else {
             return Err(RagError::Settings(format!(
                 "collection `{}` is not one of this crate's, with one vector per point: take another name",
-                collection.name
+                collection.name()
             )));
         };
         if expected != found {
-            let place = format!("collection `{}`", collection.name);
+            let place = format!("collection `{}`", collection.name());
             return Err(RagError::Dimensions { place, expected, found });
         }
         if let Some(distance) = vectors["distance"].as_str().filter(|distance| *distance != "Cosine") {
             return Err(RagError::Settings(format!(
                 "collection `{}` measures distances by `{distance}` and not by `Cosine`: take another name",
-                collection.name
+                collection.name()
             )));
         }
         let own = ["document_id", "version"].map(|field| (field.to_owned(), MetadataKind::Text));
-        let named = collection.indexed.iter().map(|(field, kind)| (points::key(*kind, field), *kind));
+        let named = collection.indexed().iter().map(|(field, kind)| (points::key(*kind, field), *kind));
         for (field, kind) in own.into_iter().chain(named) {
             if !known["payload_schema"][&field].is_null() {
                 continue;
@@ -124,7 +124,7 @@ impl QdrantStore {
                 MetadataKind::Text => "keyword",
             };
             let body = json!({"field_name": field, "field_schema": schema});
-            let path = format!("collections/{}/index?wait=true", collection.name);
+            let path = format!("collections/{}/index?wait=true", collection.name());
             self.call(Method::PUT, &path, Some(&body)).await?;
         }
         Ok(())
@@ -132,7 +132,7 @@ impl QdrantStore {
 
     async fn put(&self, collection: &Collection, records: Vec<Ready>) -> Result<(), RagError> {
         let points: Vec<_> = records.into_iter().map(points::point).collect();
-        let path = format!("collections/{}/points?wait=true", collection.name);
+        let path = format!("collections/{}/points?wait=true", collection.name());
         let result = self.call(Method::PUT, &path, Some(&json!({"points": points}))).await?;
         self.completed(&result)
     }
@@ -152,7 +152,7 @@ impl QdrantStore {
 
     /// What is needed to list the points that fit.
     async fn list(&self, collection: &Collection, filter: Option<&Value>) -> Result<Vec<Row>, RagError> {
-        let path = format!("collections/{}/points/scroll", collection.name);
+        let path = format!("collections/{}/points/scroll", collection.name());
         let mut rows = Vec::new();
         let mut offset = Value::Null;
         loop {
@@ -212,7 +212,7 @@ impl VectorStore for QdrantStore {
     ) -> BoxFuture<'a, Result<(), RagError>> {
         Box::pin(async move {
             let Some(filter) = filter::points(Some(document_id), but_version, filter)? else { return Ok(()) };
-            let path = format!("collections/{}/points/delete?wait=true", collection.name);
+            let path = format!("collections/{}/points/delete?wait=true", collection.name());
             let result = self.call(Method::POST, &path, Some(&json!({"filter": filter}))).await?;
             self.completed(&result)
         })
@@ -237,7 +237,7 @@ impl VectorStore for QdrantStore {
                 "with_payload": {"include": ["document_id", "chunk"]},
                 "with_vector": false,
             });
-            let path = format!("collections/{}/points/query", collection.name);
+            let path = format!("collections/{}/points/query", collection.name());
             let answer = self.call(Method::POST, &path, Some(&body)).await?;
             let found =
                 answer["points"].as_array().ok_or_else(|| self.nonsense("a search without `points`"))?;
@@ -270,7 +270,7 @@ impl VectorStore for QdrantStore {
                 return Ok(Vec::new());
             };
             let rows = self.list(collection, Some(&filter)).await?;
-            let path = format!("collections/{}/points", collection.name);
+            let path = format!("collections/{}/points", collection.name());
             let mut chunks = Vec::new();
             for ids in page_of(rows, offset, limit).chunks(FETCH) {
                 let body = json!({"ids": ids, "with_payload": ["chunk"], "with_vector": false});

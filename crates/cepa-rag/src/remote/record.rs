@@ -47,11 +47,11 @@ impl Store {
     }
 
     pub(crate) fn dimensions(self, collection: &Collection) -> Result<usize, RagError> {
-        collection.dimensions.ok_or_else(|| {
+        collection.dimensions().ok_or_else(|| {
             self.unsupported(format!(
                 "collection `{}` has no vectors, and this store does not search by words: give the collection \
                  dimensions, or take a store that has keywords",
-                collection.name
+                collection.name()
             ))
         })
     }
@@ -111,7 +111,7 @@ impl Store {
     fn unit(self, collection: &Collection, vector: &[f32]) -> Result<Vec<f32>, RagError> {
         let expected = self.dimensions(collection)?;
         if vector.len() != expected {
-            let place = format!("collection `{}`", collection.name);
+            let place = format!("collection `{}`", collection.name());
             return Err(RagError::Dimensions { place, expected, found: vector.len() });
         }
         unit(vector).map_err(|reason| self.unsupported(format!("a vector cannot be used, as {reason}")))

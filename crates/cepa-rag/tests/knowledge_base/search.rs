@@ -1,7 +1,7 @@
 //! How a knowledge base is searched.
 
 use cepa_core::{OutputBlock, TextBlock};
-use cepa_rag::{KnowledgeBase, RagError, Retriever as _, SearchBy, SearchOptions};
+use cepa_rag::{KnowledgeBase, RagError, RagMiddleware, Retriever as _, SearchBy, SearchOptions};
 
 use crate::parts::{Words, base, folder, in_memory, search};
 
@@ -47,4 +47,11 @@ async fn a_threshold_means_one_thing_or_is_refused() {
     let error = search(&base, "Onions are bulbs.", &near).await.unwrap_err();
     assert!(matches!(error, RagError::Unsupported { .. }), "{error}");
     assert!(error.to_string().contains("SearchBy::Vector"), "{error}");
+    // An agent that would find nothing, ever, is not built.
+    let layer = || RagMiddleware::builder([base.clone()]);
+    let error = layer().score_threshold(0.5).build().unwrap_err();
+    assert!(error.to_string().contains("knowledge base `docs` cannot do this"), "{error}");
+    layer().build().unwrap();
+    let (vectors, _) = filled(Some(SearchBy::Vector)).await;
+    RagMiddleware::builder([vectors]).score_threshold(0.5).build().unwrap();
 }
