@@ -45,6 +45,7 @@ pub(crate) fn open(options: &Options) -> Outcome<KnowledgeBase> {
         .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' })
         .take(60)
         .collect();
+    let collection = collection.trim_end_matches('-');
     let description = format!("The documents of the folder {path}.");
     let mut builder = KnowledgeBase::builder("documents", description, store).collection(collection);
     if let Some(model) = model {

@@ -39,7 +39,7 @@ async fn ask(url: &str, path: &str) -> Result<Value, ServerError> {
 #[tokio::test]
 async fn json_goes_there_and_comes_back_with_the_key() {
     let echo = |headers: HeaderMap, Json(body): Json<Value>| async move {
-        let key = headers[header::AUTHORIZATION].to_str().unwrap().to_owned();
+        let key = headers[AUTHORIZATION].to_str().unwrap().to_owned();
         Json(json!({"key": key, "body": body}))
     };
     let url = serve(Router::new().route("/shop/orders", post(echo))).await;

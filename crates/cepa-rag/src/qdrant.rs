@@ -4,6 +4,8 @@ mod builder;
 mod filter;
 mod points;
 
+use std::collections::HashMap;
+
 use cepa_core::BoxFuture;
 use cepa_http::{Http, Method, ServerError};
 use serde_json::{Value, json};
@@ -12,7 +14,7 @@ pub use self::builder::QdrantStoreBuilder;
 use crate::{
     Chunk, Collection, DocumentSummary, Filter, Hit, MetadataKind, RagError, SearchRequest, VectorRecord,
     VectorStore,
-    remote::{Ready, Row, Store, batches, best, failure, page_of, summaries},
+    remote::{Pages, Ready, Row, Store, batches, best, failure, is_too_large, page_of, summaries},
 };
 
 const STORE: Store = Store("qdrant");
@@ -46,6 +48,8 @@ pub struct QdrantStore {
     http: Http,
     batch: usize,
     exact: bool,
+    /// How collections are made in a cluster, by Qdrant's names.
+    cluster: Vec<(&'static str, u32)>,
 }
 
 impl QdrantStore {
@@ -78,7 +82,10 @@ impl QdrantStore {
 
     async fn create(&self, collection: &Collection, dimensions: usize) -> Result<Value, RagError> {
         let path = format!("collections/{}", collection.name());
-        let body = json!({"vectors": {"size": dimensions, "distance": "Cosine"}});
+        let mut body = json!({"vectors": {"size": dimensions, "distance": "Cosine"}});
+        for (setting, number) in &self.cluster {
+            body[*setting] = (*number).into();
+        }
         let created = self.http.call(Method::PUT, &path, Some(&body)).await;
         // Whoever comes second is refused, and finds it.
         match (self.known(collection).await?, created) {
@@ -150,21 +157,54 @@ impl QdrantStore {
         }
     }
 
+    /// The chunks of these points, by their ids.
+    async fn chunks(
+        &self,
+        collection: &Collection,
+        ids: &[String],
+    ) -> Result<HashMap<String, String>, RagError> {
+        let path = format!("collections/{}/points", collection.name());
+        let mut chunks = HashMap::new();
+        let mut pages = Pages::of(ids, FETCH);
+        while let Some(ids) = pages.page() {
+            let body = json!({"ids": ids, "with_payload": ["chunk"], "with_vector": false});
+            let answer = match self.call(Method::POST, &path, Some(&body)).await {
+                Ok(answer) => answer,
+                Err(error) => {
+                    pages.halve(error)?;
+                    continue;
+                }
+            };
+            let found = answer.as_array().ok_or_else(|| self.nonsense("points that are no list"))?;
+            chunks.extend(found.iter().filter_map(|point| {
+                Some((point["id"].as_str()?.to_owned(), point["payload"]["chunk"].as_str()?.to_owned()))
+            }));
+            pages.next();
+        }
+        Ok(chunks)
+    }
+
     /// What is needed to list the points that fit.
     async fn list(&self, collection: &Collection, filter: Option<&Value>) -> Result<Vec<Row>, RagError> {
         let path = format!("collections/{}/points/scroll", collection.name());
         let mut rows = Vec::new();
-        let mut offset = Value::Null;
+        let (mut offset, mut limit) = (Value::Null, LIST);
         loop {
             let mut body =
-                json!({"limit": LIST, "with_payload": {"exclude": ["chunk"]}, "with_vector": false});
+                json!({"limit": limit, "with_payload": {"exclude": ["chunk"]}, "with_vector": false});
             if let Some(filter) = filter {
                 body["filter"] = filter.clone();
             }
             if !offset.is_null() {
                 body["offset"] = offset.clone();
             }
-            let mut page = self.call(Method::POST, &path, Some(&body)).await?;
+            let mut page = match self.call(Method::POST, &path, Some(&body)).await {
+                Err(error) if is_too_large(&error) && limit > 1 => {
+                    limit /= 2;
+                    continue;
+                }
+                page => page?,
+            };
             let points = page["points"].as_array().ok_or_else(|| self.nonsense("a page without `points`"))?;
             // Points of others in the same collection are none of ours.
             rows.extend(points.iter().filter_map(points::row));
@@ -229,7 +269,7 @@ impl VectorStore for QdrantStore {
             if request.top_k == 0 {
                 return Ok(Vec::new());
             }
-            let body = json!({
+            let mut body = json!({
                 "query": vector,
                 "limit": request.top_k,
                 "filter": filter,
@@ -238,9 +278,27 @@ impl VectorStore for QdrantStore {
                 "with_vector": false,
             });
             let path = format!("collections/{}/points/query", collection.name());
-            let answer = self.call(Method::POST, &path, Some(&body)).await?;
+            let answer = self.call(Method::POST, &path, Some(&body)).await;
+            let is_short = answer.as_ref().is_err_and(is_too_large);
+            let mut answer = match is_short {
+                false => answer?,
+                // Without the chunks, which are fetched in pages.
+                true => {
+                    body["with_payload"] = json!({"include": ["document_id"]});
+                    self.call(Method::POST, &path, Some(&body)).await?
+                }
+            };
             let found =
-                answer["points"].as_array().ok_or_else(|| self.nonsense("a search without `points`"))?;
+                answer["points"].as_array_mut().ok_or_else(|| self.nonsense("a search without `points`"))?;
+            if is_short {
+                let ids: Vec<_> =
+                    found.iter().filter_map(|point| point["id"].as_str().map(str::to_owned)).collect();
+                let mut chunks = self.chunks(collection, &ids).await?;
+                for point in found.iter_mut() {
+                    let chunk = point["id"].as_str().and_then(|id| chunks.remove(id));
+                    point["payload"]["chunk"] = chunk.into();
+                }
+            }
             let hits = found.iter().filter_map(points::hit).collect::<Result<Vec<_>, _>>()?;
             Ok(best(hits, &request))
         })
@@ -270,19 +328,10 @@ impl VectorStore for QdrantStore {
                 return Ok(Vec::new());
             };
             let rows = self.list(collection, Some(&filter)).await?;
-            let path = format!("collections/{}/points", collection.name());
-            let mut chunks = Vec::new();
-            for ids in page_of(rows, offset, limit).chunks(FETCH) {
-                let body = json!({"ids": ids, "with_payload": ["chunk"], "with_vector": false});
-                let answer = self.call(Method::POST, &path, Some(&body)).await?;
-                let found = answer.as_array().ok_or_else(|| self.nonsense("points that are no list"))?;
-                // They come in any order.
-                let of = |id: &String| found.iter().find(|point| point["id"] == *id);
-                for chunk in ids.iter().filter_map(|id| of(id)?["payload"]["chunk"].as_str()) {
-                    chunks.push(STORE.chunk(chunk)?);
-                }
-            }
-            Ok(chunks)
+            let ids = page_of(rows, offset, limit);
+            let chunks = self.chunks(collection, &ids).await?;
+            // They came in any order.
+            ids.iter().filter_map(|id| chunks.get(id)).map(|chunk| STORE.chunk(chunk)).collect()
         })
     }
 }

@@ -126,6 +126,7 @@ fn indexes(store: &PgVectorStore, collection: &Collection) -> Vec<(String, Strin
         let of = format!("USING {way}({before}{literal}{after})");
         indexes.push((name(&of), of));
     }
+    indexes.sort();
     indexes.dedup();
     indexes
 }

@@ -179,14 +179,19 @@ pub(crate) fn fields(metadata: &Metadata, name: impl Fn(&str) -> String) -> Map<
     let mut fields = Map::new();
     for (field, value) in metadata {
         let of_kind = fields.entry(tag(value.kind())).or_insert_with(|| Value::Object(Map::new()));
-        of_kind[name(field)] = match value {
-            MetadataValue::Bool(value) => (*value).into(),
-            MetadataValue::Integer(value) => (*value).into(),
-            MetadataValue::Float(value) => (*value).into(),
-            MetadataValue::Text(value) => value.as_str().into(),
-        };
+        of_kind[name(field)] = plain(value);
     }
     fields
+}
+
+/// A value as JSON.
+pub(crate) fn plain(value: &MetadataValue) -> Value {
+    match value {
+        MetadataValue::Bool(value) => (*value).into(),
+        MetadataValue::Integer(value) => (*value).into(),
+        MetadataValue::Float(value) => (*value).into(),
+        MetadataValue::Text(value) => value.as_str().into(),
+    }
 }
 
 /// [`fields`], read back.
