@@ -33,8 +33,8 @@ impl Default for PdfParser {
 }
 
 impl PdfParser {
-    /// The most bytes that the streams of a file may unpack to, without its pictures. Default 256 MiB. A page may always
-    /// have 16 MiB.
+    /// The most bytes that the streams of a file may unpack to, without its pictures; those that hold other objects may
+    /// have a quarter of it. Default 256 MiB. A page may have 16 MiB at most.
     pub fn with_max_unpacked(mut self, bytes: u64) -> Self {
         self.max_unpacked = bytes;
         self

@@ -7,8 +7,8 @@ use pdf_extract::{Document, LoadOptions, Object, ObjectId, ObjectStream, Stream,
 use super::unpack::Budget;
 use crate::parser::guard::guarded;
 
-/// What objects in streams may unpack to; each takes a multiple of its length in memory.
-const MAX_OBJECTS: u64 = 64 << 20;
+/// The part of the limit that objects in streams may unpack to; each takes a multiple of its length in memory.
+const OBJECTS: u64 = 4;
 /// Where the type of a stream is looked for, before its content.
 const HEAD: usize = 4096;
 /// Names of the same lengths that the library does not know.
@@ -20,8 +20,8 @@ pub(super) const ENCRYPTED: &str = "it is encrypted; save it without a password"
 /// The document of these bytes, with all its streams unpacked to at most so many bytes. Pictures are left out: they are
 /// drawn as pages are, by one operator, and their bytes would be read as text.
 pub(super) fn load(bytes: &[u8], max_unpacked: u64) -> Result<Document, String> {
-    let mut objects = Budget::new(max_unpacked.min(MAX_OBJECTS));
-    count_heads(bytes, &mut objects)?;
+    let objects = || Budget::new("its table of objects", max_unpacked / OBJECTS);
+    count_heads(bytes, &mut objects())?;
     let bytes = without_encryption(bytes)?;
     let options = LoadOptions::with_filter(|id, object| {
         if let Ok(stream) = object.as_stream_mut()
@@ -46,8 +46,8 @@ pub(super) fn load(bytes: &[u8], max_unpacked: u64) -> Result<Document, String> 
     if document.is_encrypted() {
         return Err(ENCRYPTED.to_owned());
     }
-    guarded(|| unpack_objects(&mut document, &mut objects)).map_err(damaged)??;
-    let mut budget = Budget::new(max_unpacked);
+    guarded(|| unpack_objects(&mut document, &mut objects())).map_err(damaged)??;
+    let mut budget = Budget::new("it", max_unpacked);
     for object in document.objects.values_mut() {
         let Object::Stream(stream) = object else { continue };
         if stream.dict.get(b"Subtype").and_then(Object::as_name).is_ok_and(|kind| kind == b"Image") {
@@ -66,11 +66,13 @@ pub(super) fn damaged(reason: String) -> String {
 /// Tables and objects that are unpacked before anything else, or to find how long another stream is.
 fn count_heads(bytes: &[u8], budget: &mut Budget) -> Result<(), String> {
     for at in memchr::memmem::find_iter(bytes, b"stream") {
-        let content = bytes[at + 6..].trim_ascii_start();
         let head = &bytes[at.saturating_sub(HEAD)..at];
-        let names: [&[u8]; 3] = [b"ObjStm", b"XRef", b"#"];
-        if !head.ends_with(b"end") && names.iter().any(|name| memchr::memmem::find(head, name).is_some()) {
-            budget.count_zlib(content)?;
+        // Not what stands before its object.
+        let begin = memchr::memmem::rfind(head, b"endobj").unwrap_or_default();
+        let head = plain(&head[begin..]);
+        let names: [&[u8]; 2] = [b"ObjStm", b"XRef"];
+        if !head.ends_with(b"end") && names.iter().any(|name| memchr::memmem::find(&head, name).is_some()) {
+            budget.count_zlib(bytes[at + 6..].trim_ascii_start())?;
         }
     }
     Ok(())

@@ -17,18 +17,20 @@ pub(super) enum Packed {
 
 /// How much may still be unpacked.
 pub(super) struct Budget {
+    what: &'static str,
     limit: u64,
     left: u64,
 }
 
 impl Budget {
-    pub(super) fn new(limit: u64) -> Self {
-        Self { limit, left: limit }
+    pub(super) fn new(what: &'static str, limit: u64) -> Self {
+        Self { what, limit, left: limit }
     }
 
     /// What this is to those who wonder.
     pub(super) fn spent(&self) -> String {
-        format!("it unpacks to more than {} bytes; raise the limit with `with_max_unpacked`", self.limit)
+        let Self { what, limit, .. } = self;
+        format!("{what} unpacks to more than {limit} bytes; raise the limit with `with_max_unpacked`")
     }
 
     /// Counts bytes that were unpacked.
