@@ -11,7 +11,7 @@ use cepa_core::{
 use cepa_rag::{Chunk, Hit, RagError, RagMiddleware, RagMode, Retriever, SearchOptions};
 use tokio::sync::Barrier;
 
-use crate::support::{Service, agent, all_hints, hints, hit, result};
+use crate::support::{Service, agent, all_hints, hints, hit};
 
 fn fixed(service: &Service) -> RagMiddleware {
     RagMiddleware::builder([service.clone()])
@@ -262,6 +262,6 @@ async fn f13_a_collection_of_other_dimensions_is_told() {
     let model = ScriptedModel::new([search, Answer::new().text("ok")]);
     let layer = RagMiddleware::builder([base]).build().unwrap();
     agent(&model, layer).build().unwrap().reply("q").await.unwrap();
-    let (state, text) = result(&model);
+    let (state, text) = crate::support::result(&model);
     assert!(state == "Error" && text.contains(told), "{state}: {text}");
 }
