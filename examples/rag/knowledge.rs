@@ -45,10 +45,11 @@ pub(crate) fn open(options: &Options) -> Outcome<KnowledgeBase> {
         .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' })
         .take(60)
         .collect();
+    let collection = collection.trim_end_matches('-');
     let description = format!("The documents of the folder {path}.");
-    let mut builder = KnowledgeBase::builder_shared("documents", description, store).collection(collection);
+    let mut builder = KnowledgeBase::builder("documents", description, store).collection(collection);
     if let Some(model) = model {
-        builder = builder.embedding_model(CachedEmbedding::shared(model, options.index.join("embeddings"))?);
+        builder = builder.embedding_model(CachedEmbedding::new(model, options.index.join("embeddings"))?);
     }
     Ok(builder.build()?)
 }

@@ -82,6 +82,9 @@ async fn run(options: Options) -> Outcome {
 
 /// The source of a passage, as the layer quotes it: `[1] (source: guide.md, lines 3-9)`.
 fn source(line: &str) -> Option<&str> {
-    let (number, source) = line.split_once("] (source: ")?;
-    number.contains('[').then(|| source.trim_end_matches(')'))
+    // The first one may stand behind the tag of a hint.
+    let line = line.strip_prefix("<content>").unwrap_or(line);
+    let (number, source) = line.strip_prefix('[')?.split_once("] (source: ")?;
+    number.parse::<u32>().ok()?;
+    source.strip_suffix(')')
 }

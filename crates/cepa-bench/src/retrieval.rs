@@ -50,8 +50,8 @@ async fn all(questions: &[Faq], model: Arc<dyn EmbeddingModel>) -> Result<Report
     let mut figures = vec![counted("questions", questions.len() as f64)];
     let store: Arc<dyn VectorStore> = Arc::new(EmbeddedStore::in_memory());
     let base = |search_by| {
-        KnowledgeBase::builder_shared("faq", "Questions that are asked often.", store.clone())
-            .embedding_model_shared(model.clone())
+        KnowledgeBase::builder("faq", "Questions that are asked often.", store.clone())
+            .embedding_model(model.clone())
             .chunker(TokenChunker::builder().max_tokens(200).overlap(20).build()?)
             .search_by(search_by)
             .build()

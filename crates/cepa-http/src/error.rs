@@ -37,6 +37,14 @@ pub enum ServerError {
         /// What it said.
         words: String,
     },
+    /// It says more than is read.
+    #[error("{service} answers with more than {limit} bytes")]
+    TooLarge {
+        /// The service.
+        service: &'static str,
+        /// The most bytes of an answer.
+        limit: usize,
+    },
     /// What it says is not what its interface promises.
     #[error("{service} answers with something else than was expected: {reason}")]
     Nonsense {
@@ -53,7 +61,7 @@ impl ServerError {
         match self {
             Self::Unreachable { .. } | Self::Deadline { .. } => true,
             Self::Refused { status, .. } => matches!(status, 408 | 425 | 429 | 500..),
-            Self::Settings(_) | Self::Nonsense { .. } => false,
+            Self::Settings(_) | Self::TooLarge { .. } | Self::Nonsense { .. } => false,
         }
     }
 }

@@ -41,8 +41,11 @@ impl Http {
         if deadline.is_zero() {
             return Err(settings(format!("the deadline of {service} is 0: give it some time")));
         }
-        let wrong =
-            || settings(format!("`{url}` is no URL of {service}: write it as `http://127.0.0.1:8000`"));
+        // Not all of it: what is before an `@` may be a password, and what is after the host a key.
+        let wrong = || {
+            let told = told(url);
+            settings(format!("`{told}` is no URL of {service}: write it as `http://127.0.0.1:8000`"))
+        };
         let mut base = Url::parse(url.trim()).map_err(|_| wrong())?;
         if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
             return Err(wrong());
@@ -110,7 +113,7 @@ impl Http {
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.unreachable(error))? {
             if bytes.len() + chunk.len() > MAX_BYTES {
-                return Err(self.nonsense(format_args!("more than {MAX_BYTES} bytes")));
+                return Err(ServerError::TooLarge { service: self.service, limit: MAX_BYTES });
             }
             bytes.extend_from_slice(&chunk);
         }
@@ -154,6 +157,18 @@ impl Http {
             None => line,
         }
     }
+}
+
+/// What may be told of a URL that cannot be used: its beginning, without user and password.
+fn told(url: &str) -> String {
+    let (scheme, rest) = match url.trim().split_once("://") {
+        Some((scheme, rest)) => (format!("{scheme}://"), rest),
+        None => (String::new(), url.trim()),
+    };
+    let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let cut = if host.len() < rest.len() { "/…" } else { "" };
+    format!("{scheme}{host}{cut}")
 }
 
 impl fmt::Debug for Http {

@@ -1,6 +1,6 @@
 //! Embedding models: the trait and its answer.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use cepa_core::{BoxFuture, Result};
 
@@ -51,6 +51,20 @@ pub trait EmbeddingModel: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// A [`ModelError`](cepa_core::ModelError) (as [`Error`](cepa_core::Error)) when a request fails.
     fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<Embeddings>>;
+}
+
+impl<M: EmbeddingModel + ?Sized> EmbeddingModel for Arc<M> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn dimensions(&self) -> Option<usize> {
+        (**self).dimensions()
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<Embeddings>> {
+        (**self).embed(texts)
+    }
 }
 
 /// What an embedding model answers.

@@ -53,23 +53,15 @@ impl fmt::Debug for CachedEmbedding {
 }
 
 impl CachedEmbedding {
-    /// This model, with a cache in this folder, which is made if it is not there.
+    /// This model, or an [`Arc`] of it, with a cache in this folder, which is made if it is not there.
     ///
     /// # Errors
     /// [`RagError::Io`] when the folder cannot be made.
     pub fn new(model: impl EmbeddingModel, folder: impl AsRef<Path>) -> Result<Self, RagError> {
-        Self::shared(Arc::new(model), folder)
-    }
-
-    /// As [`new`](Self::new), with a model that others use too.
-    ///
-    /// # Errors
-    /// Those of [`new`](Self::new).
-    pub fn shared(model: Arc<dyn EmbeddingModel>, folder: impl AsRef<Path>) -> Result<Self, RagError> {
         let folder = folder.as_ref();
         std::fs::create_dir_all(folder).map_err(|error| RagError::io(folder, error))?;
         let file = Arc::new(Mutex::new(CacheFile::new(folder)));
-        Ok(Self { model, file, max_bytes: 1 << 30, found: Arc::default() })
+        Ok(Self { model: Arc::new(model), file, max_bytes: 1 << 30, found: Arc::default() })
     }
 
     /// The largest file, in bytes. 1 GiB by default: 650 000 vectors of 384 dimensions, 170 000 of 1 536.

@@ -17,14 +17,14 @@ use tokio::sync::OnceCell;
 pub use self::builder::ChromaStoreBuilder;
 use crate::{
     Chunk, Collection, DocumentSummary, Filter, Hit, RagError, SearchRequest, VectorRecord, VectorStore,
-    remote::{Ready, Store, batches, best, failure, page_of, summaries},
+    remote::{Pages, Ready, Store, batches, best, failure, is_too_large, page_of, summaries},
 };
 
 const STORE: Store = Store("chroma");
 /// How large one upsert may grow. A record of a server of its own may be larger.
 const BATCH_BYTES: usize = 8 << 20;
 /// How many records are listed at once, and how many are fetched with their chunks.
-const LIST: u32 = 1000;
+const LIST: usize = 1000;
 const FETCH: usize = 100;
 
 /// A [`VectorStore`] in a Chroma server (1.x), over its REST API, or in Chroma Cloud.
@@ -75,7 +75,7 @@ impl ChromaStore {
             let (id, is_known) = self.id(collection).await?;
             match self.http.call(Method::POST, &format!("{}/{id}/{what}", self.root), Some(body)).await {
                 Err(ServerError::Refused { status: 404, .. }) if is_known && !is_last => {
-                    self.ids().remove(&collection.name);
+                    self.ids().remove(collection.name());
                 }
                 answer => return answer.map_err(|error| failure(STORE.0, error)),
             }
@@ -89,18 +89,18 @@ impl ChromaStore {
 
     /// The id of a collection, and whether it was known already.
     async fn id(&self, collection: &Collection) -> Result<(String, bool), RagError> {
-        let known = self.ids().get(&collection.name).cloned();
+        let known = self.ids().get(collection.name()).cloned();
         if let Some(id) = known {
             return Ok((id, true));
         }
-        let answer = self.call(Method::GET, &format!("{}/{}", self.root, collection.name), None).await?;
+        let answer = self.call(Method::GET, &format!("{}/{}", self.root, collection.name()), None).await?;
         Ok((self.keep_id(collection, &answer)?, false))
     }
 
     fn keep_id(&self, collection: &Collection, answer: &Value) -> Result<String, RagError> {
         let id = answer["id"].as_str().filter(|id| id.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-'));
         let id = id.ok_or_else(|| self.nonsense("a collection without an `id`"))?;
-        self.ids().insert(collection.name.clone(), id.to_owned());
+        self.ids().insert(collection.name().to_owned(), id.to_owned());
         Ok(id.to_owned())
     }
 
@@ -137,6 +137,33 @@ impl ChromaStore {
         self.ask(collection, "upsert", &body).await.map(drop)
     }
 
+    /// The documents of these records, which are their chunks, by their ids.
+    async fn chunks(
+        &self,
+        collection: &Collection,
+        ids: &[String],
+    ) -> Result<HashMap<String, String>, RagError> {
+        let mut chunks = HashMap::new();
+        let mut pages = Pages::of(ids, FETCH);
+        while let Some(ids) = pages.page() {
+            let body = json!({"ids": ids, "include": ["documents"]});
+            let answer = match self.ask(collection, "get", &body).await {
+                Ok(answer) => answer,
+                Err(error) => {
+                    pages.halve(error)?;
+                    continue;
+                }
+            };
+            let found = records::by_id(&answer, "documents")
+                .ok_or_else(|| self.nonsense("records without `documents`"))?;
+            chunks.extend(
+                found.into_iter().filter_map(|(id, chunk)| Some((id.to_owned(), chunk.as_str()?.to_owned()))),
+            );
+            pages.next();
+        }
+        Ok(chunks)
+    }
+
     /// What is needed to list the records that fit.
     async fn list(
         &self,
@@ -144,22 +171,29 @@ impl ChromaStore {
         condition: Option<&Value>,
     ) -> Result<Vec<crate::remote::Row>, RagError> {
         let mut rows = Vec::new();
-        for page in 0.. {
-            let mut body = json!({"include": ["metadatas"], "limit": LIST, "offset": page * LIST});
+        let (mut offset, mut limit) = (0, LIST);
+        loop {
+            let mut body = json!({"include": ["metadatas"], "limit": limit, "offset": offset});
             if let Some(condition) = condition {
                 body["where"] = condition.clone();
             }
-            let answer = self.ask(collection, "get", &body).await?;
+            let answer = match self.ask(collection, "get", &body).await {
+                Err(error) if is_too_large(&error) && limit > 1 => {
+                    limit /= 2;
+                    continue;
+                }
+                answer => answer?,
+            };
             let found = records::by_id(&answer, "metadatas")
                 .ok_or_else(|| self.nonsense("records without `metadatas`"))?;
             let count = found.len();
+            offset += count;
             // Records of others in the same collection are none of ours.
             rows.extend(found.into_iter().filter_map(|(id, known)| records::row(id, known)));
-            if count < LIST as usize {
-                break;
+            if count < limit {
+                return Ok(rows);
             }
         }
-        Ok(rows)
     }
 }
 
@@ -172,7 +206,7 @@ impl VectorStore for ChromaStore {
         Box::pin(async move {
             let found = STORE.dimensions(collection)?;
             let body = json!({
-                "name": collection.name,
+                "name": collection.name(),
                 "get_or_create": true,
                 "configuration": {"hnsw": {"space": "cosine"}},
                 "metadata": {"cepa_dimensions": found},
@@ -184,14 +218,14 @@ impl VectorStore for ChromaStore {
             if let Some(space) = space.filter(|space| *space != "cosine") {
                 return Err(RagError::Settings(format!(
                     "collection `{}` measures distances by `{space}` and not by `cosine`: take another name",
-                    collection.name
+                    collection.name()
                 )));
             }
             let there =
                 answer["dimension"].as_u64().or_else(|| answer["metadata"]["cepa_dimensions"].as_u64());
             match there.and_then(|there| usize::try_from(there).ok()) {
                 Some(expected) if expected != found => {
-                    let place = format!("collection `{}`", collection.name);
+                    let place = format!("collection `{}`", collection.name());
                     Err(RagError::Dimensions { place, expected, found })
                 }
                 _ => Ok(()),
@@ -254,7 +288,21 @@ impl VectorStore for ChromaStore {
             if let Some(condition) = condition.value() {
                 body["where"] = condition.clone();
             }
-            let answer = self.ask(collection, "query", &body).await?;
+            let answer = self.ask(collection, "query", &body).await;
+            let is_short = answer.as_ref().is_err_and(is_too_large);
+            let mut answer = match is_short {
+                false => answer?,
+                // Without the chunks, which are fetched in pages.
+                true => {
+                    body["include"] = json!(["metadatas", "distances"]);
+                    self.ask(collection, "query", &body).await?
+                }
+            };
+            if is_short {
+                let ids: Vec<String> = serde_json::from_value(answer["ids"][0].take()).unwrap_or_default();
+                let chunks = self.chunks(collection, &ids).await?;
+                answer["documents"] = json!([ids.iter().map(|id| chunks.get(id)).collect::<Vec<_>>()]);
+            }
             let hits = records::hits(&answer).map_err(|reason| match reason {
                 Some(error) => error,
                 None => self.nonsense("a search without `documents`, `metadatas` and `distances`"),
@@ -289,17 +337,9 @@ impl VectorStore for ChromaStore {
                 filter::Condition::None => return Ok(Vec::new()),
                 condition => self.list(collection, condition.value()).await?,
             };
-            let mut chunks = Vec::new();
-            for ids in page_of(rows, offset, limit).chunks(FETCH) {
-                let body = json!({"ids": ids, "include": ["documents"]});
-                let answer = self.ask(collection, "get", &body).await?;
-                let found = records::by_id(&answer, "documents")
-                    .ok_or_else(|| self.nonsense("records without `documents`"))?;
-                for chunk in ids.iter().filter_map(|id| found.get(id.as_str())?.as_str()) {
-                    chunks.push(STORE.chunk(chunk)?);
-                }
-            }
-            Ok(chunks)
+            let ids = page_of(rows, offset, limit);
+            let chunks = self.chunks(collection, &ids).await?;
+            ids.iter().filter_map(|id| chunks.get(id)).map(|chunk| STORE.chunk(chunk)).collect()
         })
     }
 }

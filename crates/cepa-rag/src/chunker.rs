@@ -6,7 +6,7 @@ mod markdown;
 mod table;
 mod token;
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 pub use self::token::{TokenChunker, TokenChunkerBuilder};
 use crate::{Chunk, Section};
@@ -18,4 +18,10 @@ pub trait Chunker: fmt::Debug + Send + Sync + 'static {
     /// All chunks of the document, numbered ([`Chunk::numbered`]). None holds content of two sections; each has the
     /// source, the position and the metadata of its section.
     fn chunk(&self, sections: Vec<Section>) -> Vec<Chunk>;
+}
+
+impl<C: Chunker + ?Sized> Chunker for Arc<C> {
+    fn chunk(&self, sections: Vec<Section>) -> Vec<Chunk> {
+        (**self).chunk(sections)
+    }
 }

@@ -64,15 +64,15 @@ pub enum RagError {
         source: Option<BoxError>,
     },
     /// The embedding model, or the one that ranks, failed.
-    #[error("{0}")]
-    Model(#[source] cepa_core::Error),
+    #[error(transparent)]
+    Model(cepa_core::Error),
     /// A file or folder of this machine.
-    #[error("{path}: {source}")]
+    #[error("{path}: {error}")]
     Io {
         /// Which.
         path: String,
         /// What the system said.
-        source: std::io::Error,
+        error: std::io::Error,
     },
 }
 
@@ -83,8 +83,8 @@ impl RagError {
     }
 
     /// A file or folder that the system does not give.
-    pub fn io(path: &std::path::Path, source: std::io::Error) -> Self {
-        Self::Io { path: path.display().to_string(), source }
+    pub fn io(path: &std::path::Path, error: std::io::Error) -> Self {
+        Self::Io { path: path.display().to_string(), error }
     }
 
     /// Whether the same may succeed later: a service that was not reached, or was busy.

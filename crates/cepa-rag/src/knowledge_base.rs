@@ -85,23 +85,14 @@ struct Limits {
 }
 
 impl KnowledgeBase {
-    /// A knowledge base of this name in this store. The description tells a model what can be found here and when to
+    /// A knowledge base of this name in this store, or in an [`Arc`] of one that others use too. The description tells a model what can be found here and when to
     /// look.
     pub fn builder(
         name: impl Into<String>,
         description: impl Into<String>,
         store: impl VectorStore,
     ) -> KnowledgeBaseBuilder {
-        Self::builder_shared(name, description, Arc::new(store))
-    }
-
-    /// As [`builder`](Self::builder), with a store that others use too.
-    pub fn builder_shared(
-        name: impl Into<String>,
-        description: impl Into<String>,
-        store: Arc<dyn VectorStore>,
-    ) -> KnowledgeBaseBuilder {
-        KnowledgeBaseBuilder::new(name.into(), description.into(), store)
+        KnowledgeBaseBuilder::new(name.into(), description.into(), Arc::new(store))
     }
 
     /// Makes the collection, if it is not there. Everything else does so too when it has to.

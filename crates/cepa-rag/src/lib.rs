@@ -66,6 +66,7 @@ mod cached_embedding;
 mod chroma;
 mod chunker;
 mod document;
+// Its kernels are public for this repository's benchmarks and tests alone: they are no part of the API and may change.
 #[cfg(feature = "embedded")]
 #[doc(hidden)]
 pub mod embedded;

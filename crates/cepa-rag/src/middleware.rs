@@ -14,8 +14,13 @@ use serde::{Deserialize, Serialize};
 pub use self::builder::RagMiddlewareBuilder;
 use self::placed::Placed;
 use crate::{
-    Hit, Retriever, asker::Asker, passages, search::Search, texts::HINT_SOURCE, tool::SearchKnowledge,
-    turn::Turn,
+    Hit, Retriever,
+    asker::Asker,
+    passages,
+    search::Search,
+    texts::HINT_SOURCE,
+    tool::SearchKnowledge,
+    turn::{Taken, Turn},
 };
 
 /// Knowledge bases that an agent searches (AgentScope 2.0.11's `RAGMiddleware`).
@@ -115,19 +120,18 @@ impl RagMiddleware {
         if self.mode != RagMode::Static || cx.state()?.reply_context.cur_iter > 0 {
             return Ok(None);
         }
-        let (hits, is_told) = match Turn::take(cx.scratch(), self.id()) {
-            None => return Ok(None),
-            Some(Turn::Asked(queries)) => {
-                (self.search.run(Asker::Layer(cx), &queries, |_| true).await.hits, false)
-            }
-            // A layer outside runs the first round again.
-            Some(Turn::Found { hits, is_told }) => (hits, is_told),
-        };
-        let hint = self.fitting(cx, &hits).await?;
-        let tells = self.emit_hint_event && !is_told && hint.is_some();
+        let mut taken = Taken::take(cx.scratch(), self.id());
+        if let Some(Turn::Asked(queries)) = &taken.turn {
+            let hits = self.search.run(Asker::Layer(cx), queries, |_| true).await.hits;
+            taken.turn = Some(Turn::Found { hits, is_told: false });
+        }
+        // A layer outside may run the first round again.
+        let Some(Turn::Found { hits, is_told }) = &taken.turn else { return Ok(None) };
+        let tells = self.emit_hint_event && !is_told;
+        let hint = self.fitting(cx, hits).await?;
         // A hint that stays is put in once.
-        if !(self.persist_hint && hint.is_some()) {
-            Turn::Found { hits, is_told: is_told || tells }.put(cx.scratch(), self.id());
+        if self.persist_hint && hint.is_some() {
+            taken.turn = None;
         }
         Ok(hint.map(|hint| (hint, tells)))
     }
@@ -202,6 +206,7 @@ impl Middleware for RagMiddleware {
         let _placed = Placed::put(&cx, hint, self.persist_hint)?;
         if tells {
             cx.emit(AgentEvent::new(event)).await;
+            Turn::told(cx.scratch(), self.id());
         }
         next.run(input).await
     }

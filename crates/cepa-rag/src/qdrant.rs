@@ -4,6 +4,8 @@ mod builder;
 mod filter;
 mod points;
 
+use std::collections::HashMap;
+
 use cepa_core::BoxFuture;
 use cepa_http::{Http, Method, ServerError};
 use serde_json::{Value, json};
@@ -12,7 +14,7 @@ pub use self::builder::QdrantStoreBuilder;
 use crate::{
     Chunk, Collection, DocumentSummary, Filter, Hit, MetadataKind, RagError, SearchRequest, VectorRecord,
     VectorStore,
-    remote::{Ready, Row, Store, batches, best, failure, page_of, summaries},
+    remote::{Pages, Ready, Row, Store, batches, best, failure, is_too_large, page_of, summaries},
 };
 
 const STORE: Store = Store("qdrant");
@@ -46,6 +48,8 @@ pub struct QdrantStore {
     http: Http,
     batch: usize,
     exact: bool,
+    /// How collections are made in a cluster, by Qdrant's names.
+    cluster: Vec<(&'static str, u32)>,
 }
 
 impl QdrantStore {
@@ -68,7 +72,7 @@ impl QdrantStore {
 
     /// What the collection is, if it is there.
     async fn known(&self, collection: &Collection) -> Result<Option<Value>, RagError> {
-        let path = format!("collections/{}", collection.name);
+        let path = format!("collections/{}", collection.name());
         match self.http.call(Method::GET, &path, None::<&()>).await {
             Ok(mut answer) => Ok(Some(answer["result"].take())),
             Err(ServerError::Refused { status: 404, .. }) => Ok(None),
@@ -77,8 +81,11 @@ impl QdrantStore {
     }
 
     async fn create(&self, collection: &Collection, dimensions: usize) -> Result<Value, RagError> {
-        let path = format!("collections/{}", collection.name);
-        let body = json!({"vectors": {"size": dimensions, "distance": "Cosine"}});
+        let path = format!("collections/{}", collection.name());
+        let mut body = json!({"vectors": {"size": dimensions, "distance": "Cosine"}});
+        for (setting, number) in &self.cluster {
+            body[*setting] = (*number).into();
+        }
         let created = self.http.call(Method::PUT, &path, Some(&body)).await;
         // Whoever comes second is refused, and finds it.
         match (self.known(collection).await?, created) {
@@ -98,21 +105,21 @@ impl QdrantStore {
         let Some(expected) = vectors["size"].as_u64().and_then(|size| usize::try_from(size).ok()) else {
             return Err(RagError::Settings(format!(
                 "collection `{}` is not one of this crate's, with one vector per point: take another name",
-                collection.name
+                collection.name()
             )));
         };
         if expected != found {
-            let place = format!("collection `{}`", collection.name);
+            let place = format!("collection `{}`", collection.name());
             return Err(RagError::Dimensions { place, expected, found });
         }
         if let Some(distance) = vectors["distance"].as_str().filter(|distance| *distance != "Cosine") {
             return Err(RagError::Settings(format!(
                 "collection `{}` measures distances by `{distance}` and not by `Cosine`: take another name",
-                collection.name
+                collection.name()
             )));
         }
         let own = ["document_id", "version"].map(|field| (field.to_owned(), MetadataKind::Text));
-        let named = collection.indexed.iter().map(|(field, kind)| (points::key(*kind, field), *kind));
+        let named = collection.indexed().iter().map(|(field, kind)| (points::key(*kind, field), *kind));
         for (field, kind) in own.into_iter().chain(named) {
             if !known["payload_schema"][&field].is_null() {
                 continue;
@@ -124,7 +131,7 @@ impl QdrantStore {
                 MetadataKind::Text => "keyword",
             };
             let body = json!({"field_name": field, "field_schema": schema});
-            let path = format!("collections/{}/index?wait=true", collection.name);
+            let path = format!("collections/{}/index?wait=true", collection.name());
             self.call(Method::PUT, &path, Some(&body)).await?;
         }
         Ok(())
@@ -132,7 +139,7 @@ impl QdrantStore {
 
     async fn put(&self, collection: &Collection, records: Vec<Ready>) -> Result<(), RagError> {
         let points: Vec<_> = records.into_iter().map(points::point).collect();
-        let path = format!("collections/{}/points?wait=true", collection.name);
+        let path = format!("collections/{}/points?wait=true", collection.name());
         let result = self.call(Method::PUT, &path, Some(&json!({"points": points}))).await?;
         self.completed(&result)
     }
@@ -150,21 +157,54 @@ impl QdrantStore {
         }
     }
 
+    /// The chunks of these points, by their ids.
+    async fn chunks(
+        &self,
+        collection: &Collection,
+        ids: &[String],
+    ) -> Result<HashMap<String, String>, RagError> {
+        let path = format!("collections/{}/points", collection.name());
+        let mut chunks = HashMap::new();
+        let mut pages = Pages::of(ids, FETCH);
+        while let Some(ids) = pages.page() {
+            let body = json!({"ids": ids, "with_payload": ["chunk"], "with_vector": false});
+            let answer = match self.call(Method::POST, &path, Some(&body)).await {
+                Ok(answer) => answer,
+                Err(error) => {
+                    pages.halve(error)?;
+                    continue;
+                }
+            };
+            let found = answer.as_array().ok_or_else(|| self.nonsense("points that are no list"))?;
+            chunks.extend(found.iter().filter_map(|point| {
+                Some((point["id"].as_str()?.to_owned(), point["payload"]["chunk"].as_str()?.to_owned()))
+            }));
+            pages.next();
+        }
+        Ok(chunks)
+    }
+
     /// What is needed to list the points that fit.
     async fn list(&self, collection: &Collection, filter: Option<&Value>) -> Result<Vec<Row>, RagError> {
-        let path = format!("collections/{}/points/scroll", collection.name);
+        let path = format!("collections/{}/points/scroll", collection.name());
         let mut rows = Vec::new();
-        let mut offset = Value::Null;
+        let (mut offset, mut limit) = (Value::Null, LIST);
         loop {
             let mut body =
-                json!({"limit": LIST, "with_payload": {"exclude": ["chunk"]}, "with_vector": false});
+                json!({"limit": limit, "with_payload": {"exclude": ["chunk"]}, "with_vector": false});
             if let Some(filter) = filter {
                 body["filter"] = filter.clone();
             }
             if !offset.is_null() {
                 body["offset"] = offset.clone();
             }
-            let mut page = self.call(Method::POST, &path, Some(&body)).await?;
+            let mut page = match self.call(Method::POST, &path, Some(&body)).await {
+                Err(error) if is_too_large(&error) && limit > 1 => {
+                    limit /= 2;
+                    continue;
+                }
+                page => page?,
+            };
             let points = page["points"].as_array().ok_or_else(|| self.nonsense("a page without `points`"))?;
             // Points of others in the same collection are none of ours.
             rows.extend(points.iter().filter_map(points::row));
@@ -212,7 +252,7 @@ impl VectorStore for QdrantStore {
     ) -> BoxFuture<'a, Result<(), RagError>> {
         Box::pin(async move {
             let Some(filter) = filter::points(Some(document_id), but_version, filter)? else { return Ok(()) };
-            let path = format!("collections/{}/points/delete?wait=true", collection.name);
+            let path = format!("collections/{}/points/delete?wait=true", collection.name());
             let result = self.call(Method::POST, &path, Some(&json!({"filter": filter}))).await?;
             self.completed(&result)
         })
@@ -229,7 +269,7 @@ impl VectorStore for QdrantStore {
             if request.top_k == 0 {
                 return Ok(Vec::new());
             }
-            let body = json!({
+            let mut body = json!({
                 "query": vector,
                 "limit": request.top_k,
                 "filter": filter,
@@ -237,10 +277,28 @@ impl VectorStore for QdrantStore {
                 "with_payload": {"include": ["document_id", "chunk"]},
                 "with_vector": false,
             });
-            let path = format!("collections/{}/points/query", collection.name);
-            let answer = self.call(Method::POST, &path, Some(&body)).await?;
+            let path = format!("collections/{}/points/query", collection.name());
+            let answer = self.call(Method::POST, &path, Some(&body)).await;
+            let is_short = answer.as_ref().is_err_and(is_too_large);
+            let mut answer = match is_short {
+                false => answer?,
+                // Without the chunks, which are fetched in pages.
+                true => {
+                    body["with_payload"] = json!({"include": ["document_id"]});
+                    self.call(Method::POST, &path, Some(&body)).await?
+                }
+            };
             let found =
-                answer["points"].as_array().ok_or_else(|| self.nonsense("a search without `points`"))?;
+                answer["points"].as_array_mut().ok_or_else(|| self.nonsense("a search without `points`"))?;
+            if is_short {
+                let ids: Vec<_> =
+                    found.iter().filter_map(|point| point["id"].as_str().map(str::to_owned)).collect();
+                let mut chunks = self.chunks(collection, &ids).await?;
+                for point in found.iter_mut() {
+                    let chunk = point["id"].as_str().and_then(|id| chunks.remove(id));
+                    point["payload"]["chunk"] = chunk.into();
+                }
+            }
             let hits = found.iter().filter_map(points::hit).collect::<Result<Vec<_>, _>>()?;
             Ok(best(hits, &request))
         })
@@ -270,19 +328,10 @@ impl VectorStore for QdrantStore {
                 return Ok(Vec::new());
             };
             let rows = self.list(collection, Some(&filter)).await?;
-            let path = format!("collections/{}/points", collection.name);
-            let mut chunks = Vec::new();
-            for ids in page_of(rows, offset, limit).chunks(FETCH) {
-                let body = json!({"ids": ids, "with_payload": ["chunk"], "with_vector": false});
-                let answer = self.call(Method::POST, &path, Some(&body)).await?;
-                let found = answer.as_array().ok_or_else(|| self.nonsense("points that are no list"))?;
-                // They come in any order.
-                let of = |id: &String| found.iter().find(|point| point["id"] == *id);
-                for chunk in ids.iter().filter_map(|id| of(id)?["payload"]["chunk"].as_str()) {
-                    chunks.push(STORE.chunk(chunk)?);
-                }
-            }
-            Ok(chunks)
+            let ids = page_of(rows, offset, limit);
+            let chunks = self.chunks(collection, &ids).await?;
+            // They came in any order.
+            ids.iter().filter_map(|id| chunks.get(id)).map(|chunk| STORE.chunk(chunk)).collect()
         })
     }
 }

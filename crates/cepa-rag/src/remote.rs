@@ -8,8 +8,8 @@ mod http;
 
 #[cfg(any(feature = "chroma", feature = "qdrant"))]
 pub(crate) use self::{
-    http::failure,
-    record::{Row, page_of, summaries},
+    http::{Pages, failure, is_too_large},
+    record::{Row, page_of, plain, summaries},
 };
 pub(crate) use self::{
     record::{Ready, Store, batches, best, fields, metadata, tag},

@@ -12,12 +12,7 @@ use cepa_core::{
 };
 use cepa_models::RerankModel;
 
-use crate::{
-    Hit,
-    asker::Asker,
-    passages::{citation, one_line},
-    texts,
-};
+use crate::{Hit, asker::Asker, passages::citation, texts};
 
 /// How hits are put in order once more.
 #[derive(Debug)]
@@ -96,12 +91,12 @@ impl Reranking {
         content.extend(queries.iter().filter(is_data).cloned().map(ContentBlock::from));
         // Ids are of our own making, so that no passage can pass for another.
         for (number, hit) in (1..).zip(hits) {
-            let source = one_line(&citation(hit)).replace('"', "&quot;");
+            let source = citation(hit).replace('"', "&quot;").replace('<', "&lt;");
             let begin = format!("<candidate id=\"c{number}\" source=\"{source}\">");
             const END: &str = "</candidate>";
             match &hit.chunk.content {
                 OutputBlock::Text(text) => {
-                    content.push(TextBlock::new(format!("{begin}\n{}\n{END}", text.text)).into());
+                    content.push(TextBlock::new(format!("{begin}\n{}\n{END}", untagged(&text.text))).into());
                 }
                 other => {
                     let parts =
@@ -135,6 +130,20 @@ async fn by_model(
     let mut order: Vec<_> = ranked.iter().filter_map(|ranked| places.get(ranked.index).copied()).collect();
     order.extend(places);
     Ok(order)
+}
+
+/// The text without tags that would end its own passage, or begin another one.
+fn untagged(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for (number, part) in text.split('<').enumerate() {
+        if number > 0 {
+            let name = part.trim_start_matches(|letter: char| letter == '/' || letter.is_whitespace());
+            let is_ours = name.get(..9).is_some_and(|name| name.eq_ignore_ascii_case("candidate"));
+            safe.push_str(if is_ours { "&lt;" } else { "<" });
+        }
+        safe.push_str(part);
+    }
+    safe
 }
 
 fn query_text(queries: &[OutputBlock]) -> String {

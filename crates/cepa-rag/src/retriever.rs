@@ -60,6 +60,14 @@ pub trait Retriever: fmt::Debug + Send + Sync + 'static {
         options: &'a SearchOptions,
     ) -> BoxFuture<'a, Result<Vec<Hit>, RagError>>;
 
+    /// Whether it can be searched with such options at all, which a layer asks when it is built. By default it can.
+    ///
+    /// # Errors
+    /// What [`search`](Self::search) would always say.
+    fn check(&self, _options: &SearchOptions) -> Result<(), RagError> {
+        Ok(())
+    }
+
     /// What its scores can be compared with: two retrievers of the same scale give comparable ones. `None`, the
     /// default: with nothing else, so that hits are merged by their ranks.
     fn scale(&self) -> Option<&str> {
@@ -82,6 +90,10 @@ impl<R: Retriever + ?Sized> Retriever for Arc<R> {
         options: &'a SearchOptions,
     ) -> BoxFuture<'a, Result<Vec<Hit>, RagError>> {
         (**self).search(queries, options)
+    }
+
+    fn check(&self, options: &SearchOptions) -> Result<(), RagError> {
+        (**self).check(options)
     }
 
     fn scale(&self) -> Option<&str> {

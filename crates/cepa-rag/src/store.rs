@@ -1,6 +1,6 @@
 //! [`VectorStore`]: where chunks are kept and found.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use cepa_core::BoxFuture;
 
@@ -90,16 +90,71 @@ pub trait VectorStore: fmt::Debug + Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Vec<Chunk>, RagError>>;
 }
 
+impl<S: VectorStore + ?Sized> VectorStore for Arc<S> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn has_keywords(&self) -> bool {
+        (**self).has_keywords()
+    }
+
+    fn ensure_collection<'a>(&'a self, collection: &'a Collection) -> BoxFuture<'a, Result<(), RagError>> {
+        (**self).ensure_collection(collection)
+    }
+
+    fn insert<'a>(
+        &'a self,
+        collection: &'a Collection,
+        records: Vec<VectorRecord>,
+    ) -> BoxFuture<'a, Result<(), RagError>> {
+        (**self).insert(collection, records)
+    }
+
+    fn delete<'a>(
+        &'a self,
+        collection: &'a Collection,
+        document_id: &'a str,
+        but_version: Option<&'a str>,
+        filter: Option<&'a Filter>,
+    ) -> BoxFuture<'a, Result<(), RagError>> {
+        (**self).delete(collection, document_id, but_version, filter)
+    }
+
+    fn search<'a>(
+        &'a self,
+        collection: &'a Collection,
+        request: SearchRequest<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Hit>, RagError>> {
+        (**self).search(collection, request)
+    }
+
+    fn list_documents<'a>(
+        &'a self,
+        collection: &'a Collection,
+        filter: Option<&'a Filter>,
+    ) -> BoxFuture<'a, Result<Vec<DocumentSummary>, RagError>> {
+        (**self).list_documents(collection, filter)
+    }
+
+    fn list_chunks<'a>(
+        &'a self,
+        collection: &'a Collection,
+        document_id: &'a str,
+        offset: u32,
+        limit: u32,
+        filter: Option<&'a Filter>,
+    ) -> BoxFuture<'a, Result<Vec<Chunk>, RagError>> {
+        (**self).list_chunks(collection, document_id, offset, limit, filter)
+    }
+}
+
 /// A collection of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Collection {
-    /// Its name: letters, digits, `_` and `-`, from 3 to 63 characters, beginning and ending with a letter or digit.
-    pub name: String,
-    /// How long its vectors are; `None` where there are none, and only words are searched.
-    pub dimensions: Option<usize>,
-    /// Metadata that filters ask for often: the store makes indexes of them, if it can.
-    pub indexed: Vec<(String, MetadataKind)>,
+    pub(crate) name: String,
+    pub(crate) dimensions: Option<usize>,
+    pub(crate) indexed: Vec<(String, MetadataKind)>,
 }
 
 impl Collection {
@@ -124,6 +179,22 @@ impl Collection {
             return Err(RagError::Settings(format!("the vectors of collection `{name}` have no dimensions")));
         }
         Ok(Self { name, dimensions, indexed: Vec::new() })
+    }
+
+    /// Its name: letters, digits, `_` and `-`, from 3 to 63 characters, beginning and ending with a letter or digit. It
+    /// can stand in a path, a URL and, between quotes, in SQL.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How long its vectors are; `None` where there are none, and only words are searched.
+    pub fn dimensions(&self) -> Option<usize> {
+        self.dimensions
+    }
+
+    /// Metadata that filters ask for often: the store makes indexes of them, if it can.
+    pub fn indexed(&self) -> &[(String, MetadataKind)] {
+        &self.indexed
     }
 
     /// With an index of these metadata, where the store makes some.

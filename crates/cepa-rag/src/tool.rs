@@ -63,6 +63,8 @@ impl SearchKnowledge {
             return ToolResponse::text(texts::TOOL_RAG_NO_QUERY);
         }
         let queries: [OutputBlock; 1] = [TextBlock::new(query).into()];
+        // Some models send an empty list for "no choice".
+        let knowledge_bases = knowledge_bases.filter(|wanted| !wanted.is_empty());
         let wanted = |name: &str| knowledge_bases.as_ref().is_none_or(|wanted| wanted.contains(name));
         let Outcome { hits, failures } = self.search.run(Asker::Tool(cx), &queries, wanted).await;
         match (hits.is_empty(), failures.is_empty()) {

@@ -30,15 +30,44 @@ impl Turn {
         }
     }
 
-    pub(crate) fn take(scratch: &Scratch, layer: usize) -> Option<Self> {
+    /// Notes that the caller was told of what was found.
+    pub(crate) fn told(scratch: &Scratch, layer: usize) {
         scratch.update(|Turns(turns)| {
+            for (of, turn) in turns {
+                if let Self::Found { is_told, .. } = turn
+                    && *of == layer
+                {
+                    *is_told = true;
+                }
+            }
+        });
+    }
+}
+
+/// The turn of a layer, while it works on it. It is put back in the end, also when the work is dropped in the middle: a
+/// layer outside may run the round again.
+pub(crate) struct Taken<'a> {
+    scratch: &'a Scratch,
+    layer: usize,
+    /// `None`: there is nothing to put back.
+    pub(crate) turn: Option<Turn>,
+}
+
+impl<'a> Taken<'a> {
+    pub(crate) fn take(scratch: &'a Scratch, layer: usize) -> Self {
+        let turn = scratch.update(|Turns(turns)| {
             let place = turns.iter().position(|(of, _)| *of == layer)?;
             Some(turns.swap_remove(place).1)
-        })
+        });
+        Self { scratch, layer, turn }
     }
+}
 
-    pub(crate) fn put(self, scratch: &Scratch, layer: usize) {
-        scratch.update(|Turns(turns)| turns.push((layer, self)));
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if let Some(turn) = self.turn.take() {
+            self.scratch.update(|Turns(turns)| turns.push((self.layer, turn)));
+        }
     }
 }
 

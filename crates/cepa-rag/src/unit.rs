@@ -5,6 +5,10 @@
 ///
 /// # Errors
 /// Why it is no vector.
+#[cfg_attr(
+    not(feature = "embedded"),
+    allow(unreachable_pub, reason = "benchmarks of the embedded store use it")
+)]
 pub fn unit(vector: &[f32]) -> Result<Vec<f32>, &'static str> {
     if !vector.iter().all(|number| number.is_finite()) {
         return Err("it holds something that is no finite number: check the embedding model");

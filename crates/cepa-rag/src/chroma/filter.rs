@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::STORE;
 use crate::{
     Filter, MetadataKind, MetadataValue, RagError,
-    remote::{Comparison, Test, tag},
+    remote::{Comparison, Test, plain, tag},
 };
 
 /// Which records an operation is about.
@@ -89,13 +89,4 @@ fn has(kind: MetadataKind, field: &str, there: bool) -> Value {
     // `$ne` holds for a record without the field as well.
     let operator = if there { "$eq" } else { "$ne" };
     json!({format!("kind.{field}"): {operator: tag(kind)}})
-}
-
-fn plain(value: &MetadataValue) -> Value {
-    match value {
-        MetadataValue::Bool(value) => (*value).into(),
-        MetadataValue::Integer(value) => (*value).into(),
-        MetadataValue::Float(value) => (*value).into(),
-        MetadataValue::Text(value) => value.as_str().into(),
-    }
 }

@@ -50,14 +50,9 @@ impl KnowledgeBaseBuilder {
         }
     }
 
-    /// The model that texts and questions are embedded with. Without one, only words are searched, in a store that can.
-    pub fn embedding_model(self, model: impl EmbeddingModel) -> Self {
-        self.embedding_model_shared(Arc::new(model))
-    }
-
-    /// As [`embedding_model`](Self::embedding_model), with a model that others use too.
-    pub fn embedding_model_shared(mut self, model: Arc<dyn EmbeddingModel>) -> Self {
-        self.model = Some(model);
+    /// The model that texts and questions are embedded with, or an [`Arc`] of it. Without one, only words are searched, in a store that can.
+    pub fn embedding_model(mut self, model: impl EmbeddingModel) -> Self {
+        self.model = Some(Arc::new(model));
         self
     }
 

@@ -41,6 +41,19 @@ impl Retriever for KnowledgeBase {
         Box::pin(self.find(queries, options))
     }
 
+    fn check(&self, options: &SearchOptions) -> Result<(), RagError> {
+        if self.inner.search_by != SearchBy::Hybrid || options.score_threshold.is_none() {
+            return Ok(());
+        }
+        Err(RagError::Unsupported {
+            store: format!("knowledge base `{}`", self.inner.name),
+            reason:
+                "it is searched by meaning and by words, and what is made of both ranks has no score that a \
+                     threshold could be compared with; leave the threshold out, or take `SearchBy::Vector`"
+                    .to_owned(),
+        })
+    }
+
     fn scale(&self) -> Option<&str> {
         let model = self.inner.model.as_ref().filter(|_| self.inner.search_by == SearchBy::Vector);
         model.map(|model| model.name())
@@ -56,14 +69,7 @@ impl KnowledgeBase {
             .map(str::to_owned)
             .collect();
         let (search_by, top_k) = (self.inner.search_by, options.top_k);
-        if search_by == SearchBy::Hybrid && options.score_threshold.is_some() {
-            return Err(RagError::Unsupported {
-                store: format!("knowledge base `{}`", self.inner.name),
-                reason: "it is searched by meaning and by words, and what is made of both ranks has no score that a \
-                         threshold could be compared with; leave the threshold out, or take `SearchBy::Vector`"
-                    .to_owned(),
-            });
-        }
+        self.check(options)?;
         if texts.is_empty() || top_k == 0 {
             return Ok(Vec::new());
         }

@@ -34,7 +34,7 @@ pub struct RagMiddlewareBuilder {
     filter: Option<Filter>,
     search_deadline: Duration,
     chat_reranker: Option<Arc<dyn ChatModel>>,
-    reranker: Option<Arc<dyn RerankModel>>,
+    endpoint_reranker: Option<Arc<dyn RerankModel>>,
     rerank_candidate_k: Option<usize>,
     rerank_prompt: String,
     rerank_deadline: Duration,
@@ -53,7 +53,7 @@ impl RagMiddlewareBuilder {
             filter: None,
             search_deadline: SEARCH_DEADLINE,
             chat_reranker: None,
-            reranker: None,
+            endpoint_reranker: None,
             rerank_candidate_k: None,
             rerank_prompt: texts::PROMPT_RERANK.to_owned(),
             rerank_deadline: RERANK_DEADLINE,
@@ -75,7 +75,8 @@ impl RagMiddlewareBuilder {
         self
     }
 
-    /// The least score of a hit. Every retriever gets it as it is: it must mean the same to all.
+    /// The least score of a hit. Every retriever gets it as it is: it must mean the same to all. A knowledge base that is
+    /// searched by both meaning and words takes none.
     pub fn score_threshold(mut self, score: f32) -> Self {
         self.score_threshold = Some(score);
         self
@@ -93,7 +94,7 @@ impl RagMiddlewareBuilder {
         self
     }
 
-    /// A chat model that puts what was found in order once more, by value or in an [`Arc`]. A small one will do. What
+    /// A chat model that puts what was found in order once more (AgentScope's name), by value or in an [`Arc`]. A small one will do. What
     /// it costs belongs to the reply. If it fails, the order stays as it was.
     pub fn rerank_model(mut self, model: impl IntoShared<dyn ChatModel>) -> Self {
         self.chat_reranker = Some(model.into_shared());
@@ -102,8 +103,8 @@ impl RagMiddlewareBuilder {
 
     /// A rerank model that puts what was found in order once more, such as `HttpRerank` of `cepa-models` (its feature
     /// `openai`). It reads texts: hits that are none come after those. If it fails, the order stays as it was.
-    pub fn reranker(mut self, model: impl RerankModel) -> Self {
-        self.reranker = Some(Arc::new(model));
+    pub fn rerank_endpoint(mut self, model: impl RerankModel) -> Self {
+        self.endpoint_reranker = Some(Arc::new(model));
         self
     }
 
@@ -148,10 +149,11 @@ impl RagMiddlewareBuilder {
     /// Checks the settings and builds the layer.
     ///
     /// # Errors
-    /// [`RagError::Settings`] says which setting cannot be, and what to do.
+    /// [`RagError::Settings`] says which setting cannot be, and what to do; [`RagError::Unsupported`], as a rule, which
+    /// retriever cannot be searched like this ([`Retriever::check`]).
     pub fn build(self) -> Result<RagMiddleware, RagError> {
         self.check().map_err(RagError::Settings)?;
-        let by = match (self.chat_reranker, self.reranker) {
+        let by = match (self.chat_reranker, self.endpoint_reranker) {
             (Some(model), _) => Some(Reranker::Chat(model)),
             (None, Some(model)) => Some(Reranker::Model(model)),
             (None, None) => None,
@@ -164,6 +166,9 @@ impl RagMiddlewareBuilder {
         let options = SearchOptions::top_k(candidates)
             .with_score_threshold(self.score_threshold)
             .with_filter(self.filter);
+        for retriever in &self.retrievers {
+            retriever.check(&options)?;
+        }
         let reranking =
             by.map(|by| Reranking { by, prompt: self.rerank_prompt, deadline: self.rerank_deadline });
         Ok(RagMiddleware {
@@ -196,8 +201,8 @@ impl RagMiddlewareBuilder {
                 "`rerank_candidate_k` is {hits}: it must be from `top_k`, which is {}, to {MAX_K}",
                 self.top_k
             )
-        } else if self.chat_reranker.is_some() && self.reranker.is_some() {
-            "there are two rerankers: give `rerank_model` or `reranker`, not both".to_owned()
+        } else if self.chat_reranker.is_some() && self.endpoint_reranker.is_some() {
+            "there are two rerankers: give `rerank_model` or `rerank_endpoint`, not both".to_owned()
         } else if self.search_deadline.is_zero() || self.rerank_deadline.is_zero() {
             "a deadline is 0: give it some time".to_owned()
         } else if let count @ (0 | 2..) = self.hint_template.matches(CONTEXT).count() {

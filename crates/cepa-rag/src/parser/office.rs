@@ -11,3 +11,8 @@ pub use self::{excel::ExcelParser, powerpoint::PowerPointParser, word::WordParse
 
 /// 256 MiB: what a document may unpack to. Archives of some kilobytes can unpack to gigabytes.
 const MAX_UNPACKED: u64 = 256 << 20;
+
+/// The words of a text, on one line.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

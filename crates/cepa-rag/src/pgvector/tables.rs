@@ -12,7 +12,7 @@ const LOCK: i64 = 0x6365_7061_7261_6701;
 
 /// The table, as statements name it. Letters, digits, `_` and `-` are all that either name holds.
 pub(super) fn table(schema: &str, collection: &Collection) -> String {
-    format!("\"{schema}\".\"{}\"", collection.name)
+    format!("\"{schema}\".\"{}\"", collection.name())
 }
 
 /// Makes what is missing.
@@ -90,7 +90,7 @@ async fn is_whole(
             &[
                 (&table(&store.schema, collection), Type::TEXT),
                 (&store.schema, Type::TEXT),
-                (&collection.name, Type::TEXT),
+                (&collection.name(), Type::TEXT),
                 (&named, Type::TEXT_ARRAY),
             ],
         )
@@ -99,7 +99,7 @@ async fn is_whole(
     let Some(row) = found.first() else { return Ok(false) };
     let expected = usize::try_from(read::<i32>(row, 0)?).unwrap_or_default();
     if expected != dimensions {
-        let place = format!("collection `{}`", collection.name);
+        let place = format!("collection `{}`", collection.name());
         return Err(RagError::Dimensions { place, expected, found: dimensions });
     }
     Ok(usize::try_from(read::<i64>(row, 1)?) == Ok(named.len()))
@@ -109,7 +109,7 @@ async fn is_whole(
 fn indexes(store: &PgVectorStore, collection: &Collection) -> Vec<(String, String)> {
     // Names are short, and one per schema.
     let name = |of: &str| {
-        let name = format!("{} {of}", collection.name);
+        let name = format!("{} {of}", collection.name());
         format!("cepa_{}", Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes()).simple())
     };
     // A hash: ids may be longer than what a tree takes.
@@ -117,7 +117,7 @@ fn indexes(store: &PgVectorStore, collection: &Collection) -> Vec<(String, Strin
     if store.hnsw {
         indexes.push((name("hnsw"), "USING hnsw (embedding vector_cosine_ops)".to_owned()));
     }
-    for (field, kind) in &collection.indexed {
+    for (field, kind) in collection.indexed() {
         let (before, after) = column(*kind);
         let field = plain(field).replace('\'', "''");
         // With `E`, a backslash would mean the same under every setting of the server.
@@ -126,6 +126,7 @@ fn indexes(store: &PgVectorStore, collection: &Collection) -> Vec<(String, Strin
         let of = format!("USING {way}({before}{literal}{after})");
         indexes.push((name(&of), of));
     }
+    indexes.sort();
     indexes.dedup();
     indexes
 }

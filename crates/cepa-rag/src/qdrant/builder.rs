@@ -17,11 +17,19 @@ pub struct QdrantStoreBuilder {
     deadline: Duration,
     batch: usize,
     exact: bool,
+    cluster: Vec<(&'static str, u32)>,
 }
 
 impl QdrantStoreBuilder {
     pub(super) fn new(url: String) -> Self {
-        Self { url, api_key: None, deadline: Duration::from_secs(60), batch: 500, exact: false }
+        Self {
+            url,
+            api_key: None,
+            deadline: Duration::from_secs(60),
+            batch: 500,
+            exact: false,
+            cluster: Vec::new(),
+        }
     }
 
     /// The key, sent as `api-key`.
@@ -48,6 +56,26 @@ impl QdrantStoreBuilder {
         self
     }
 
+    /// How many parts a collection is made of, in a cluster; Qdrant's default is one per node. Collections that are there
+    /// stay as they are, here and below.
+    pub fn shard_number(mut self, shards: u32) -> Self {
+        self.cluster.push(("shard_number", shards));
+        self
+    }
+
+    /// On how many nodes each part of a collection is, in a cluster; Qdrant's default is one: a node that is lost takes its
+    /// chunks with it.
+    pub fn replication_factor(mut self, copies: u32) -> Self {
+        self.cluster.push(("replication_factor", copies));
+        self
+    }
+
+    /// How many of the copies must have what is written before it counts as kept, in a cluster; Qdrant's default is one.
+    pub fn write_consistency_factor(mut self, copies: u32) -> Self {
+        self.cluster.push(("write_consistency_factor", copies));
+        self
+    }
+
     /// Checks the settings. Nothing is sent yet.
     ///
     /// # Errors
@@ -56,11 +84,14 @@ impl QdrantStoreBuilder {
         if self.batch == 0 {
             return Err(RagError::Settings("the batches of Qdrant have no points: allow some".to_owned()));
         }
+        if let Some((setting, _)) = self.cluster.iter().find(|(_, number)| *number == 0) {
+            return Err(RagError::Settings(format!("`{setting}` of Qdrant is 0: it must be at least 1")));
+        }
         let wrong = |error| failure(STORE.0, error);
         let mut http = Http::new("Qdrant", &self.url, self.deadline).map_err(wrong)?;
         if let Some(key) = self.api_key {
             http = http.sign_in(HeaderName::from_static("api-key"), "", key).map_err(wrong)?;
         }
-        Ok(QdrantStore { http, batch: self.batch, exact: self.exact })
+        Ok(QdrantStore { http, batch: self.batch, exact: self.exact, cluster: self.cluster })
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{STORE, points::key};
 use crate::{
     Filter, MetadataKind, MetadataValue, RagError,
-    remote::{Comparison, Test},
+    remote::{Comparison, Test, plain},
 };
 
 /// From here on, neighbouring whole numbers are one in Qdrant's ranges.
@@ -91,14 +91,5 @@ fn among(field: &str, values: &[MetadataValue]) -> Value {
         MetadataKind::Bool => each(|key, value| json!({"key": key, "match": {"value": value}})),
         // It matches no other numbers by their values.
         MetadataKind::Float => each(|key, value| json!({"key": key, "range": {"gte": value, "lte": value}})),
-    }
-}
-
-fn plain(value: &MetadataValue) -> Value {
-    match value {
-        MetadataValue::Bool(value) => (*value).into(),
-        MetadataValue::Integer(value) => (*value).into(),
-        MetadataValue::Float(value) => (*value).into(),
-        MetadataValue::Text(value) => value.as_str().into(),
     }
 }

@@ -47,11 +47,11 @@ impl Store {
     }
 
     pub(crate) fn dimensions(self, collection: &Collection) -> Result<usize, RagError> {
-        collection.dimensions.ok_or_else(|| {
+        collection.dimensions().ok_or_else(|| {
             self.unsupported(format!(
                 "collection `{}` has no vectors, and this store does not search by words: give the collection \
                  dimensions, or take a store that has keywords",
-                collection.name
+                collection.name()
             ))
         })
     }
@@ -111,7 +111,7 @@ impl Store {
     fn unit(self, collection: &Collection, vector: &[f32]) -> Result<Vec<f32>, RagError> {
         let expected = self.dimensions(collection)?;
         if vector.len() != expected {
-            let place = format!("collection `{}`", collection.name);
+            let place = format!("collection `{}`", collection.name());
             return Err(RagError::Dimensions { place, expected, found: vector.len() });
         }
         unit(vector).map_err(|reason| self.unsupported(format!("a vector cannot be used, as {reason}")))
@@ -179,14 +179,19 @@ pub(crate) fn fields(metadata: &Metadata, name: impl Fn(&str) -> String) -> Map<
     let mut fields = Map::new();
     for (field, value) in metadata {
         let of_kind = fields.entry(tag(value.kind())).or_insert_with(|| Value::Object(Map::new()));
-        of_kind[name(field)] = match value {
-            MetadataValue::Bool(value) => (*value).into(),
-            MetadataValue::Integer(value) => (*value).into(),
-            MetadataValue::Float(value) => (*value).into(),
-            MetadataValue::Text(value) => value.as_str().into(),
-        };
+        of_kind[name(field)] = plain(value);
     }
     fields
+}
+
+/// A value as JSON.
+pub(crate) fn plain(value: &MetadataValue) -> Value {
+    match value {
+        MetadataValue::Bool(value) => (*value).into(),
+        MetadataValue::Integer(value) => (*value).into(),
+        MetadataValue::Float(value) => (*value).into(),
+        MetadataValue::Text(value) => value.as_str().into(),
+    }
 }
 
 /// [`fields`], read back.

@@ -143,7 +143,7 @@ impl VectorStore for Dying {
 }
 
 pub(crate) fn base(store: &Arc<EmbeddedStore>) -> KnowledgeBaseBuilder {
-    KnowledgeBase::builder_shared("docs", "What is known.", store.clone())
+    KnowledgeBase::builder("docs", "What is known.", store.clone())
 }
 
 pub(crate) fn in_memory() -> Arc<EmbeddedStore> {

@@ -2,8 +2,8 @@
 
 use cepa_core::{OutputBlock, TextBlock};
 use cepa_rag::{
-    Chunk, Collection, KnowledgeBase, RagError, Retriever as _, SearchBy, SearchOptions, VectorRecord,
-    VectorStore as _,
+    Chunk, Collection, KnowledgeBase, RagError, RagMiddleware, Retriever as _, SearchBy, SearchOptions,
+    VectorRecord, VectorStore as _,
 };
 
 use crate::parts::{Words, base, folder, in_memory, search};
@@ -50,6 +50,13 @@ async fn a_threshold_means_one_thing_or_is_refused() {
     let error = search(&base, "Onions are bulbs.", &near).await.unwrap_err();
     assert!(matches!(error, RagError::Unsupported { .. }), "{error}");
     assert!(error.to_string().contains("SearchBy::Vector"), "{error}");
+    // An agent that would find nothing, ever, is not built.
+    let layer = || RagMiddleware::builder([base.clone()]);
+    let error = layer().score_threshold(0.5).build().unwrap_err();
+    assert!(error.to_string().contains("knowledge base `docs` cannot do this"), "{error}");
+    layer().build().unwrap();
+    let (vectors, _) = filled(Some(SearchBy::Vector)).await;
+    RagMiddleware::builder([vectors]).score_threshold(0.5).build().unwrap();
 }
 
 #[tokio::test]

@@ -38,7 +38,8 @@ async fn the_model_is_told_which_bases_there_are_and_may_choose() {
 
 #[tokio::test]
 async fn without_a_choice_all_are_searched() {
-    for all in [json!({"query": "what"}), json!({"query": "what", "knowledge_bases": null})] {
+    let lists = [json!(null), json!([])].map(|list| json!({"query": "what", "knowledge_bases": list}));
+    for all in lists.into_iter().chain([json!({"query": "what"})]) {
         let bases = vec![Service::finding("a", &["alpha"]), Service::finding("b", &["beta"])];
         let expected = "[1] (source: alpha.txt)\nalpha\n\n[2] (source: beta.txt)\nbeta";
         assert_eq!(searched(bases, all).await, ("Success".to_owned(), expected.to_owned()));

@@ -218,3 +218,50 @@ async fn f11_a_layer_inside_that_hangs_and_is_dropped_leaves_no_hint() {
     tokio::time::timeout(Duration::from_millis(50), reply).await.unwrap_err();
     assert!(!agent.save().unwrap().contains("alpha"));
 }
+
+/// An embedding model with vectors of four numbers.
+#[cfg(feature = "embedded")]
+#[derive(Debug)]
+struct Four;
+
+#[cfg(feature = "embedded")]
+impl cepa_models::EmbeddingModel for Four {
+    fn name(&self) -> &str {
+        "four"
+    }
+
+    fn dimensions(&self) -> Option<usize> {
+        Some(4)
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, cepa_core::Result<cepa_models::Embeddings>> {
+        let vectors = vec![vec![0.5; 4]; texts.len()];
+        Box::pin(async move { Ok(cepa_models::Embeddings::new(vectors)) })
+    }
+}
+
+#[cfg(feature = "embedded")]
+#[tokio::test]
+async fn f13_a_collection_of_other_dimensions_is_told() {
+    use cepa_rag::{Collection, EmbeddedStore, KnowledgeBase, VectorStore as _};
+
+    let store = Arc::new(EmbeddedStore::in_memory());
+    store.ensure_collection(&Collection::new("guides", 3).unwrap()).await.unwrap();
+    let base = KnowledgeBase::builder("guides", "How it works.", store).collection("guides");
+    let base = base.embedding_model(Four).build().unwrap();
+    let told = "collection `guides` has vectors of 3 dimensions, and not of 4";
+
+    let warnings = Logged::warnings("cepa_rag");
+    let model = ScriptedModel::new(["ok"]);
+    let layer = RagMiddleware::builder([base.clone()]).mode(RagMode::Static).build().unwrap();
+    agent(&model, layer).build().unwrap().reply("q").await.unwrap();
+    let lines = warnings.lines();
+    assert!(lines.len() == 1 && lines[0].contains(told) && lines[0].contains("guides"), "{lines:?}");
+
+    let search = Answer::new().tool_call("search_knowledge", json!({"query": "what"}));
+    let model = ScriptedModel::new([search, Answer::new().text("ok")]);
+    let layer = RagMiddleware::builder([base]).build().unwrap();
+    agent(&model, layer).build().unwrap().reply("q").await.unwrap();
+    let (state, text) = crate::support::result(&model);
+    assert!(state == "Error" && text.contains(told), "{state}: {text}");
+}

@@ -1,8 +1,11 @@
 //! The layer searches by itself.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering::Relaxed},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
 };
 
 use cepa_core::{
@@ -61,6 +64,25 @@ async fn a_round_that_is_run_again_has_the_hint_again_from_the_same_search() {
         assert_eq!(told.iter().filter(|hint| *hint == ALPHA).count(), 1, "{told:?}");
     }
     assert_eq!(service.texts().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_round_that_is_given_up_while_it_is_searched_for_is_searched_for_again() {
+    let service = Service::finding("kb", &["alpha"]).takes(Duration::from_millis(80));
+    let impatient = on_reasoning(|_cx, input: ReasoningInput, next| async move {
+        let first = next.clone().run(input.clone());
+        match tokio::time::timeout(Duration::from_millis(50), first).await {
+            Ok(first) => first,
+            Err(_) => next.run(input).await,
+        }
+    });
+    let model = ScriptedModel::new(["ok"]);
+    let agent = agent(&model, impatient).middleware(builder(&service).build().unwrap());
+    let log = EventLog::of(agent.build().unwrap().reply("q")).await;
+    assert_eq!(service.texts(), [["user: q"], ["user: q"]]);
+    assert_eq!(all_hints(&model), [[ALPHA]]);
+    let told = log.events().iter().filter(|event| matches!(event.kind, EventKind::HintBlock { .. }));
+    assert_eq!(told.count(), 1);
 }
 
 #[tokio::test]

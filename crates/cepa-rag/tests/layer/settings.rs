@@ -29,7 +29,7 @@ fn what_cannot_be_is_refused_with_what_to_do() {
         (builder().rerank_prompt("Sort!"), "no `{query}`"),
         (builder().search_deadline(Duration::ZERO), "a deadline is 0"),
         (builder().rerank_deadline(Duration::ZERO), "a deadline is 0"),
-        (builder().rerank_model(ScriptedModel::new([""; 0])).reranker(http()), "not both"),
+        (builder().rerank_model(ScriptedModel::new([""; 0])).rerank_endpoint(http()), "not both"),
     ];
     for (builder, words) in refused {
         let error = builder.build().unwrap_err().to_string();

@@ -2,15 +2,19 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
 
-use axum::{Json, Router, http::StatusCode};
+use axum::{
+    Json, Router,
+    http::StatusCode,
+    routing::{get, put},
+};
 use cepa_rag::{ChromaStore, Collection, PgVectorStore, QdrantStore, RagError, SearchRequest, VectorStore};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
@@ -175,6 +179,7 @@ fn settings_that_cannot_be_are_refused() {
     settings(ChromaStore::builder("127.0.0.1:8000").build().map(drop), "http://");
     settings(ChromaStore::builder("http://127.0.0.1:8000").tenant("a/b").build().map(drop), "tenant");
     settings(QdrantStore::builder("http://127.0.0.1:6333").batch_size(0).build().map(drop), "batches");
+    settings(QdrantStore::builder("http://127.0.0.1:6333").shard_number(0).build().map(drop), "shard_number");
     settings(QdrantStore::builder("http://127.0.0.1:6333").api_key("a\nb").build().map(drop), "key");
     settings(PgVectorStore::builder("http://cepa:secret@127.0.0.1").build().map(drop), "postgres://");
     let postgres = || PgVectorStore::builder("postgres://cepa:secret@127.0.0.1/knowledge");
@@ -182,4 +187,37 @@ fn settings_that_cannot_be_are_refused() {
     settings(postgres().schema("pg_own").build().map(drop), "pg_");
     settings(postgres().deadline(Duration::ZERO).build().map(drop), "deadline");
     settings(postgres().connections(0).build().map(drop), "connections");
+}
+
+#[tokio::test]
+async fn a_collection_of_a_cluster_is_made_as_it_was_set() {
+    let made = Arc::<Mutex<Option<Value>>>::default();
+    let (makes, known) = (made.clone(), made.clone());
+    let collection = get(move || async move {
+        let params = json!({"vectors": {"size": 2, "distance": "Cosine"}});
+        match &*known.lock().unwrap() {
+            None => (StatusCode::NOT_FOUND, Json(json!({}))),
+            Some(_) => (StatusCode::OK, Json(json!({"result": {"config": {"params": params}}}))),
+        }
+    })
+    .put(move |Json(body): Json<Value>| async move {
+        *makes.lock().unwrap() = Some(body);
+        Json(json!({"result": true}))
+    });
+    let index = put(|| async { Json(json!({"result": {"status": "completed"}})) });
+    let router =
+        Router::new().route("/collections/notes", collection).route("/collections/notes/index", index);
+    let store = QdrantStore::builder(serve(router).await)
+        .shard_number(6)
+        .replication_factor(2)
+        .write_consistency_factor(2)
+        .build()
+        .unwrap();
+    store.ensure_collection(&Collection::new("notes", 2).unwrap()).await.unwrap();
+    let body = made.lock().unwrap().clone().unwrap();
+    let expected = json!({
+        "vectors": {"size": 2, "distance": "Cosine"},
+        "shard_number": 6, "replication_factor": 2, "write_consistency_factor": 2,
+    });
+    assert_eq!(body, expected);
 }

@@ -9,11 +9,13 @@ use std::{
     time::Duration,
 };
 
-use cepa_rag::{Collection, PgVectorStore, RagError, SearchRequest, VectorStore};
+use cepa_rag::{
+    Collection, Filter, Metadata, MetadataKind, PgVectorStore, RagError, SearchRequest, VectorStore,
+};
 use tempfile::TempDir;
 
 use crate::{
-    data::{record, vectors},
+    data::{record, vectors, with_metadata},
     process::{Server, interpreter},
     suite,
 };
@@ -138,6 +140,57 @@ async fn pgvector_with_an_index_of_vectors_finds_what_is_nearest() {
     let wide = Collection::new("wide", 2001).unwrap();
     let error = store.ensure_collection(&wide).await.unwrap_err();
     assert!(matches!(error, RagError::Unsupported { .. }), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pgvector_looks_metadata_up_in_their_indexes() {
+    let Some(database) = Database::start() else { return };
+    let store = database.store().await;
+    let collection = Collection::new("by-index", 2)
+        .unwrap()
+        .with_index("team", MetadataKind::Text)
+        .with_index("year", MetadataKind::Integer)
+        .with_index("share", MetadataKind::Float)
+        // named twice, and not next to each other
+        .with_index("team", MetadataKind::Text);
+    store.ensure_collection(&collection).await.unwrap();
+    let records = (0..4000_u32).map(|at| {
+        let metadata = Metadata::from_iter([
+            ("team".to_owned(), format!("team-{at}").into()),
+            ("year".to_owned(), at.into()),
+            ("share".to_owned(), (f64::from(at) / 8.0).into()),
+        ]);
+        with_metadata(record(&format!("doc-{at}"), "1", 0, 1, vec![1.0, at as f32]), metadata)
+    });
+    store.insert(&collection, records.collect()).await.unwrap();
+    let (client, connection) = tokio_postgres::connect(&database.url, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client.batch_execute("ANALYZE cepa.\"by-index\"").await.unwrap();
+    let filters = [
+        Filter::eq("team", "team-17"),
+        Filter::gt("year", 3998),
+        Filter::lt("share", 0.1),
+        Filter::eq("year", 5),
+    ];
+    for filter in &filters {
+        let request = SearchRequest::vector(&[1.0, 0.0], 5).with_filter(filter);
+        assert_eq!(store.search(&collection, request).await.unwrap().len(), 1, "{filter:?}");
+    }
+    // A server counts what its connections did some time later.
+    let scans = "SELECT i.indexdef, s.idx_scan FROM pg_stat_user_indexes s JOIN pg_indexes i \
+                 ON i.schemaname = s.schemaname AND i.indexname = s.indexrelname \
+                 WHERE s.schemaname = 'cepa' AND s.relname = 'by-index' AND i.indexdef LIKE '%metadata%'";
+    let mut used = Vec::new();
+    for _ in 0..150 {
+        let rows = client.query(scans, &[]).await.unwrap();
+        used = rows.iter().map(|row| (row.get::<_, String>(0), row.get::<_, i64>(1))).collect();
+        assert_eq!(used.len(), 3, "{used:?}");
+        if used.iter().all(|(_, scans)| *scans > 0) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("an index is not used: {used:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

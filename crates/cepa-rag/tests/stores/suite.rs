@@ -24,6 +24,7 @@ pub(crate) async fn run(store: Arc<dyn VectorStore>, other: Arc<dyn VectorStore>
     documents::chunks_are_listed_by_page(&*store).await;
     odd::odd_texts_come_back(&*store).await;
     odd::many_records_at_once(&*store, &*other).await;
+    odd::more_than_one_answer_holds_is_found(&*store).await;
     if store.has_keywords() {
         searching::words_are_found(&*store).await;
     }

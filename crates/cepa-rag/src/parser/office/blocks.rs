@@ -1,5 +1,7 @@
 //! Paragraphs and tables, as Markdown.
 
+use super::one_line;
+
 /// What a paragraph is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -102,7 +104,6 @@ impl Blocks {
     }
 
     fn block(&mut self, kind: Kind, text: &str) {
-        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let text = match kind {
             Kind::Heading(level) => format!("{} {}", "#".repeat(level.clamp(1, 6)), one_line(text)),
             Kind::Item(depth) => format!("{}- {}", "  ".repeat(depth.min(8)), one_line(text)),

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use calamine::{DataRef, ExcelDateTime, Reader, Xlsx};
 use cepa_core::TextBlock;
 
-use super::{MAX_UNPACKED, archive::Archive};
+use super::{MAX_UNPACKED, archive::Archive, one_line};
 use crate::{File, Parsed, Parser, Position, RagError, Section, SectionKind, parser::guard::guarded};
 
 /// Reads XLSX sheet by sheet: a line for each row, with ` | ` between its cells. The first row that is not empty is the
@@ -108,10 +108,6 @@ fn value(cell: &DataRef<'_>) -> String {
         DataRef::String(text) | DataRef::DateTimeIso(text) | DataRef::DurationIso(text) => one_line(text),
         DataRef::SharedString(text) => one_line(text),
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn time(value: &ExcelDateTime) -> String {

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 
 use pdf_extract::{Dictionary, Document, Object, ObjectId};
 
+use super::{MAX_PAGE, too_long};
+
 /// How deep forms may be in each other.
 const MAX_DEPTH: usize = 24;
-/// How often forms may be drawn for one page, by all paths to them.
+/// How often forms may be drawn for one page, by all paths to them; each kilobyte of a form counts as one more.
 const MAX_DRAWN: u64 = 100_000;
 
 /// Refuses a page whose forms are too deep in each other, or too many.
@@ -44,6 +46,9 @@ fn drawn(
     if stream.dict.get(b"Subtype").and_then(Object::as_name).is_ok_and(|subtype| subtype == b"Image") {
         return Ok(0);
     }
+    if stream.content.len() > MAX_PAGE {
+        return Err(too_long("a form"));
+    }
     let own = stream.dict.get(b"Resources").ok().and_then(|own| dictionary(document, own));
     let own = own.map(|own| below(document, own));
     // without resources of its own a form has those of the page, itself among them
@@ -52,7 +57,7 @@ fn drawn(
         None if draws(stream) => inherited,
         None => &[],
     };
-    let mut sum = 1_u64;
+    let mut sum = 1 + stream.content.len() as u64 / 1024;
     for form in below {
         sum = sum.saturating_add(drawn(document, *form, below, depth + 1, known)?);
     }
@@ -62,8 +67,7 @@ fn drawn(
 
 /// Whether it draws anything else.
 fn draws(stream: &pdf_extract::Stream) -> bool {
-    let content = stream.decompressed_content().unwrap_or_else(|_| stream.content.clone());
-    let mut words = content.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
+    let mut words = stream.content.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
     let mut last: &[u8] = b"";
     words.any(|word| std::mem::replace(&mut last, word).contains(&b'/') && word.starts_with(b"Do"))
 }

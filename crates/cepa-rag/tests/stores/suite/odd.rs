@@ -82,3 +82,24 @@ pub(super) async fn many_records_at_once(store: &dyn VectorStore, other: &dyn Ve
     store.delete(&collection, "many", None, None).await.unwrap();
     assert_eq!(other.list_documents(&collection, None).await.unwrap(), []);
 }
+
+/// Answers over HTTP are read up to 16 MiB.
+pub(super) async fn more_than_one_answer_holds_is_found(store: &dyn VectorStore) {
+    let long = "onion ".repeat(100_000);
+    let records: Vec<_> = (0..40_u8)
+        .map(|at| {
+            let mut record = record("long", "1", at.into(), 40, vec![1.0, f32::from(at)]);
+            record.chunk.content = text(&format!("{at}: {long}"));
+            record
+        })
+        .collect();
+    let collection = filled(store, "long-chunks", &records).await;
+    let hits = store.search(&collection, SearchRequest::vector(&[1.0, 0.0], 40)).await.unwrap();
+    assert!(
+        hits.iter().map(|hit| &hit.chunk).eq(records.iter().map(|record| &record.chunk)),
+        "{}",
+        hits.len()
+    );
+    let chunks = store.list_chunks(&collection, "long", 0, 40, None).await.unwrap();
+    assert!(chunks.iter().eq(records.iter().map(|record| &record.chunk)), "{}", chunks.len());
+}
