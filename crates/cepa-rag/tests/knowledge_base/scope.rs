@@ -74,7 +74,7 @@ async fn names_that_look_alike_have_collections_of_their_own() {
     let store = in_memory();
     let mut bases = Vec::new();
     for name in names.into_iter().chain(long) {
-        let base = KnowledgeBase::builder_shared(&name, "What is known.", store.clone()).build().unwrap();
+        let base = KnowledgeBase::builder(&name, "What is known.", store.clone()).build().unwrap();
         base.index([File::new("a.txt", name.as_str())]).await.unwrap();
         bases.push((name, base));
     }
