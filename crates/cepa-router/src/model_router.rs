@@ -7,7 +7,7 @@ mod classifier;
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use cepa_core::{
-    BoxError, ChatModel, Cx, ErrorKind, Inputs, Middleware, ModelRequest, Msg, Next, OrderRule, Purpose,
+    ChatModel, Cx, Error, ErrorKind, Inputs, Middleware, ModelRequest, Msg, Next, OrderRule, Purpose,
     Reasoning, ReasoningInput, Reply, ReplyInput, Result, Role, middleware, texts::fill,
 };
 use serde_json::Value;
@@ -110,16 +110,11 @@ impl ModelRouterMiddleware {
         let name = match tokio::time::timeout(self.deadline, self.ask(cx, text)).await {
             Ok(Ok(Some(name))) => name,
             Ok(Ok(None)) => return Ok(None),
+            Ok(Err(error)) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ReplyOver) => {
+                return Err(error);
+            }
             Ok(Err(error)) => {
-                match error.downcast::<cepa_core::Error>() {
-                    Ok(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ReplyOver) => {
-                        return Err(*error);
-                    }
-                    Ok(error) => tracing::warn!(agent, %error, "no model is chosen: the agent's own answers"),
-                    Err(error) => {
-                        tracing::warn!(agent, %error, "no model is chosen: the agent's own answers")
-                    }
-                }
+                tracing::warn!(agent, %error, "no model is chosen: the agent's own answers");
                 return Ok(None);
             }
             Err(_) => {
@@ -141,11 +136,11 @@ impl ModelRouterMiddleware {
         Ok(Some(name))
     }
 
-    async fn ask(&self, cx: &Cx<Reasoning>, text: Arc<str>) -> Result<Option<String>, BoxError> {
+    async fn ask(&self, cx: &Cx<Reasoning>, text: Arc<str>) -> Result<Option<String>> {
         let model = match &self.chooser {
             Chooser::Classifier(classifier) => {
                 let question = ChoiceQuestion::new(text, self.instructions.clone(), self.candidates.clone());
-                return classifier.classify(question).await;
+                return classifier.classify(question).await.map_err(Error::other);
             }
             Chooser::Model(model) => model,
             Chooser::OwnModel => cx.model(),
