@@ -1,0 +1,1 @@
+//! The texts that these layers write.
