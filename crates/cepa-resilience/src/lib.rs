@@ -1,2 +1,41 @@
 //! Resilience for Cepa agents: retries, fallbacks, limits, timeouts, circuit breakers, background tools.
+//!
+//! | layer | what it does |
+//! |---|---|
+//! | [`ModelFallback`] | asks another model where one has failed |
+//! | [`ModelRetry`] | asks a model again that has failed |
+//! | [`CircuitBreaker`] | stops calling a model or a tool that keeps failing |
+//! | [`RateLimit`] | requests and tokens per minute, shared by many agents |
+//! | [`ConcurrencyLimit`] | model and tool calls at once, shared by many agents |
+//! | [`Timeout`] | limits how long replies, rounds, model calls and tool calls take |
+//!
+//! In this order, outermost first, they work together: each attempt is limited and counted, and another model is asked
+//! when all attempts have failed. The agent's builder warns where layers are the wrong way round.
 #![forbid(unsafe_code)]
+
+mod backoff;
+mod circuit_breaker;
+mod concurrency_limit;
+mod model_fallback;
+mod model_retry;
+mod nested;
+mod options;
+mod rate_limit;
+mod refused;
+mod spent;
+#[doc(hidden)]
+pub mod texts;
+mod timeout;
+mod when;
+
+pub use self::{
+    backoff::Backoff,
+    circuit_breaker::{CircuitBreaker, CircuitBreakerBuilder, CircuitOpen, CircuitState},
+    concurrency_limit::{ConcurrencyLimit, ConcurrencyLimitBuilder},
+    model_fallback::{ModelFallback, ModelFallbackBuilder},
+    model_retry::{ModelRetry, ModelRetryBuilder},
+    options::OptionError,
+    rate_limit::{RateLimit, RateLimitBuilder},
+    refused::WaitTooLong,
+    timeout::{AtReplyLimit, ModelTimeout, REPLY_TIMEOUT, Timeout, TimeoutBuilder},
+};
