@@ -79,7 +79,7 @@ const MOST_WORDS: usize = 2000;
 /// that is reached) are not failures of the tool and stay as they are, as do errors of layers.
 ///
 /// Where the tool's own words must not go out ([`Hide`](OnToolError::Hide), [`TellWith`](OnToolError::TellWith)), its
-/// output is held back until its end: whatever it has sent before it failed is dropped.
+/// output is held back until its end: whatever it has sent before it failed is dropped, the data for the program with it.
 ///
 /// ```
 /// use cepa_core::{Agent, serde_json::json, testing::{Answer, ScriptedModel, ScriptedTool, ToolAnswer}};
@@ -171,10 +171,7 @@ fn failed_result(
         OnToolError::Tell => Ok(response),
         OnToolError::TellWith(words) => {
             let failure = ToolFailure::of_result(tool, response.output_text(), &response.metadata);
-            let text = words(&failure);
-            let mut told = ToolResponse::error(text);
-            told.metadata = response.metadata;
-            Ok(told)
+            Ok(ToolResponse::error(words(&failure)))
         }
         OnToolError::Hide => Ok(ToolResponse::error(TOOL_FAILED)),
         OnToolError::End => {
