@@ -16,26 +16,39 @@
 mod backoff;
 mod circuit_breaker;
 mod concurrency_limit;
+mod limits;
+mod model_call_limit;
 mod model_fallback;
 mod model_retry;
 mod nested;
 mod options;
 mod rate_limit;
+mod refusal;
 mod refused;
 mod spent;
 #[doc(hidden)]
 pub mod texts;
 mod timeout;
+mod tool_call_limit;
+mod tool_error_policy;
+mod tool_failure;
+mod tool_retry;
 mod when;
 
 pub use self::{
     backoff::Backoff,
     circuit_breaker::{CircuitBreaker, CircuitBreakerBuilder, CircuitOpen, CircuitState},
     concurrency_limit::{ConcurrencyLimit, ConcurrencyLimitBuilder},
+    limits::{AtLimit, LimitPer, LimitReached},
+    model_call_limit::{ModelCallLimit, ModelCallLimitBuilder},
     model_fallback::{ModelFallback, ModelFallbackBuilder},
     model_retry::{ModelRetry, ModelRetryBuilder},
     options::OptionError,
     rate_limit::{RateLimit, RateLimitBuilder},
     refused::WaitTooLong,
     timeout::{AtReplyLimit, ModelTimeout, REPLY_TIMEOUT, Timeout, TimeoutBuilder},
+    tool_call_limit::{ToolCallLimit, ToolCallLimitBuilder},
+    tool_error_policy::{OnToolError, ToolErrorPolicy, ToolFailed},
+    tool_failure::ToolFailure,
+    tool_retry::{ToolRetry, ToolRetryBuilder},
 };
