@@ -1,2 +1,16 @@
 //! Guards for Cepa agents: personal data, secrets, paths, arguments, audit.
+//!
+//! Each guard is a layer of its own: [`ArgumentGuard`] holds the arguments of tool calls to rules, [`PathGuard`] keeps
+//! the paths among them within folders.
 #![forbid(unsafe_code)]
+
+mod argument;
+mod judge;
+mod path;
+mod protect;
+
+pub use self::{
+    argument::{ArgumentGuard, ArgumentGuardBuilder, ArgumentRule, RuleError},
+    judge::{CallRefused, OnViolation},
+    path::{Access, PathError, PathGuard, PathGuardBuilder},
+};
