@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, fmt, sync::Arc, time::Duration};
 
-use cepa_core::ChatModel;
+use cepa_core::{ChatModel, IntoShared};
 use serde_json::json;
 
 use super::{ChatModelCandidate, Chooser, Classifier, ModelRouterMiddleware, prompt};
@@ -53,13 +53,8 @@ impl ModelRouterBuilder {
     }
 
     /// Has this chat model choose. The agent's own by default.
-    pub fn router_model(self, model: impl ChatModel) -> Self {
-        self.shared_router_model(Arc::new(model))
-    }
-
-    /// As [`router_model`](Self::router_model), with a model that others have too.
-    pub fn shared_router_model(mut self, model: Arc<dyn ChatModel>) -> Self {
-        self.chooser = Chooser::Model(model);
+    pub fn router_model(mut self, model: impl IntoShared<dyn ChatModel>) -> Self {
+        self.chooser = Chooser::Model(model.into_shared());
         self
     }
 

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use cepa_core::ChatModel;
+use cepa_core::{ChatModel, IntoShared};
 
 /// A named chat model, and what it is for.
 #[derive(Clone)]
@@ -14,17 +14,12 @@ pub struct ChatModelCandidate {
 
 impl ChatModelCandidate {
     /// A model under the name by which it is chosen. `description` says when it should be: the router reads it.
-    pub fn new(name: impl Into<String>, model: impl ChatModel, description: impl Into<String>) -> Self {
-        Self::shared(name, Arc::new(model), description)
-    }
-
-    /// As [`new`](Self::new), with a model that others have too.
-    pub fn shared(
+    pub fn new(
         name: impl Into<String>,
-        model: Arc<dyn ChatModel>,
+        model: impl IntoShared<dyn ChatModel>,
         description: impl Into<String>,
     ) -> Self {
-        Self { name: name.into(), model, description: description.into() }
+        Self { name: name.into(), model: model.into_shared(), description: description.into() }
     }
 
     /// The name by which it is chosen. It is kept with the session, so it should not change.

@@ -19,12 +19,12 @@ pub(super) fn build(spec: &LayerSpec, world: &World) -> Result<Box<dyn BuiltinLa
     let candidates = candidates
         .into_iter()
         .map(|Candidate { name, model, description }| {
-            Ok(ChatModelCandidate::shared(name, world.model(&model)?, description))
+            Ok(ChatModelCandidate::new(name, world.model(&model)?, description))
         })
         .collect::<Result<Vec<_>, RunError>>()?;
     let mut builder = ModelRouterMiddleware::builder(candidates);
     if let Some(label) = options.get::<String>("router_model")? {
-        builder = builder.shared_router_model(world.model(&label)?);
+        builder = builder.router_model(world.model(&label)?);
     }
     if let Some(answers) = options.get::<VecDeque<String>>("classifier_answers")? {
         builder = builder.classifier(FakeClassifier { answers: Mutex::new(answers), log: world.log.clone() });
