@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use cepa_core::{
-    Acting, ActingInput, ChatResponse, Cx, Error, HookSet, Middleware, MiddlewareKey, ModelCall,
+    Acting, ActingInput, ChatResponse, Cx, Error, ErrorKind, HookSet, Middleware, MiddlewareKey, ModelCall,
     ModelRequest, Next, OrderRule, Result, ToolResponse, middleware,
 };
 use tokio::{
@@ -131,7 +131,12 @@ impl Middleware for ConcurrencyLimit {
         if nested::is_inside(id) {
             return next.run(request).await;
         }
-        let Ok(_place) = timeout(self.max_wait, places.take()).await else {
+        let place = tokio::select! {
+            biased;
+            () = cx.interrupted() => return Err(ErrorKind::Interrupted.into()),
+            place = timeout(self.max_wait, places.take()) => place,
+        };
+        let Ok(_place) = place else {
             let model = request.model.as_ref().unwrap_or_else(|| cx.model());
             return Err(Error::other(self.refusal(model.name())));
         };

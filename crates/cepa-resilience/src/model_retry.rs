@@ -148,8 +148,12 @@ impl Middleware for ModelRetry {
                 return spent.into_error(error);
             }
             tracing::warn!(model = model.name(), attempt, of = self.attempts, ?wait, %error, "tries again");
+            tokio::select! {
+                biased;
+                () = cx.interrupted() => return spent.into_error(ErrorKind::Interrupted.into()),
+                () = sleep_until(begins) => {}
+            }
             last = Some(error);
-            sleep_until(begins).await;
         }
         // At least one attempt is made, and the last one returns.
         spent.into_error(last.unwrap_or_else(|| self.out_of_time(model.name())))

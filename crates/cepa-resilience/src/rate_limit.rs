@@ -178,7 +178,12 @@ impl Middleware for RateLimit {
             return next.run(request).await;
         }
         let began = Instant::now();
-        let Ok(number) = timeout(shared.max_wait, shared.enter(self.estimate(&request))).await else {
+        let entered = tokio::select! {
+            biased;
+            () = cx.interrupted() => return Err(ErrorKind::Interrupted.into()),
+            entered = timeout(shared.max_wait, shared.enter(self.estimate(&request))) => entered,
+        };
+        let Ok(number) = entered else {
             let what = model.name().to_owned();
             return Err(Error::other(WaitTooLong { layer: "RateLimit", what, waited: shared.max_wait }));
         };
