@@ -1,6 +1,7 @@
 //! Resilience for Cepa agents: retries, fallbacks, limits, timeouts, circuit breakers, background tools.
 #![forbid(unsafe_code)]
 
+mod background_tools;
 mod backoff;
 mod limits;
 mod model_call_limit;
@@ -14,6 +15,9 @@ mod tool_failure;
 mod tool_retry;
 
 pub use self::{
+    background_tools::{
+        BackgroundCall, BackgroundCalls, BackgroundTools, BackgroundToolsBuilder, StillRunning,
+    },
     backoff::Backoff,
     limits::{AtLimit, LimitPer, LimitReached},
     model_call_limit::{ModelCallLimit, ModelCallLimitBuilder},
