@@ -13,6 +13,7 @@
 //! when all attempts have failed. The agent's builder warns where layers are the wrong way round.
 #![forbid(unsafe_code)]
 
+mod background_tools;
 mod backoff;
 mod circuit_breaker;
 mod concurrency_limit;
@@ -36,6 +37,9 @@ mod tool_retry;
 mod when;
 
 pub use self::{
+    background_tools::{
+        BackgroundCall, BackgroundCalls, BackgroundTools, BackgroundToolsBuilder, StillRunning,
+    },
     backoff::Backoff,
     circuit_breaker::{CircuitBreaker, CircuitBreakerBuilder, CircuitOpen, CircuitState},
     concurrency_limit::{ConcurrencyLimit, ConcurrencyLimitBuilder},
