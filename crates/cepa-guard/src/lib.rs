@@ -7,9 +7,11 @@
 //! | [`ToolOutputLimit`] | cuts what a tool says too much |
 //! | [`ArgumentGuard`] | holds the arguments of tool calls to rules |
 //! | [`PathGuard`] | keeps the paths among them within folders |
+//! | [`AuditLog`] | writes down who called what, with what result |
 #![forbid(unsafe_code)]
 
 mod argument;
+mod audit;
 mod judge;
 mod output_limit;
 mod path;
@@ -20,6 +22,7 @@ mod secrets;
 
 pub use self::{
     argument::{ArgumentGuard, ArgumentGuardBuilder, ArgumentRule, RuleError},
+    audit::{AuditError, AuditLog, AuditLogBuilder, Fsync, OnFailure, Verified},
     judge::{CallRefused, OnViolation},
     output_limit::{AtLimit, FullOutput, OutputLimitError, ToolOutputLimit, ToolOutputLimitBuilder},
     path::{Access, PathError, PathGuard, PathGuardBuilder},

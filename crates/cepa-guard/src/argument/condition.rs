@@ -22,7 +22,9 @@ pub(super) enum Condition {
 
 /// A function of the caller.
 #[derive(Clone)]
-pub(super) struct Predicate(pub(super) Arc<dyn Fn(&Value) -> Result<(), String> + Send + Sync>);
+pub(super) struct Predicate(pub(super) Arc<Check>);
+
+type Check = dyn Fn(&Value) -> Result<(), String> + Send + Sync;
 
 impl fmt::Debug for Predicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -68,7 +70,9 @@ impl Condition {
                 .then(|| "has a value that is not allowed".to_owned()),
             Self::Matches(regex, pattern) => (!value.as_str().is_some_and(|text| regex.is_match(text)))
                 .then(|| format!("must be a text of the form {pattern}")),
-            Self::MatchesNot(regex) => (!value.as_str().is_some_and(|text| !regex.is_match(text)))
+            Self::MatchesNot(regex) => value
+                .as_str()
+                .is_none_or(|text| regex.is_match(text))
                 .then(|| format!("must be a text without {regex}")),
             Self::AtLeast(bound) => {
                 let holds =
