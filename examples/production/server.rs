@@ -120,18 +120,21 @@ async fn perform(act: Act) -> Response {
     match act {
         Act::Busy(seconds) => {
             let body = json!({"error": {"message": "slow down", "type": "rate_limit_error"}});
-            (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, seconds.to_string())], Json(body)).into_response()
+            (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, seconds.to_string())], Json(body))
+                .into_response()
         }
         Act::Fail(status) => {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            (status, Json(json!({"error": {"message": "out of order", "type": "server_error"}}))).into_response()
+            (status, Json(json!({"error": {"message": "out of order", "type": "server_error"}})))
+                .into_response()
         }
         Act::Hang => std::future::pending().await,
         Act::Cut(text) => events(deltas(text), false),
         Act::Say(text) => events(deltas(text), true),
         Act::Call(tool, arguments) => {
             let function = json!({"name": tool, "arguments": arguments.to_string()});
-            let call = json!({"index": 0, "id": format!("call_{tool}"), "type": "function", "function": function});
+            let call =
+                json!({"index": 0, "id": format!("call_{tool}"), "type": "function", "function": function});
             events(vec![json!({"tool_calls": [call]})], true)
         }
     }
@@ -146,9 +149,12 @@ fn deltas(text: &str) -> Vec<Value> {
 /// A stream of events, to its end or broken off.
 fn events(deltas: Vec<Value>, to_the_end: bool) -> Response {
     let is_call = deltas.iter().any(|delta| !delta["tool_calls"].is_null());
-    let chunk = |choices: Value| json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "choices": choices});
-    let mut chunks: Vec<Value> =
-        deltas.into_iter().map(|delta| chunk(json!([{"index": 0, "delta": delta, "finish_reason": null}]))).collect();
+    let chunk =
+        |choices: Value| json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "choices": choices});
+    let mut chunks: Vec<Value> = deltas
+        .into_iter()
+        .map(|delta| chunk(json!([{"index": 0, "delta": delta, "finish_reason": null}])))
+        .collect();
     if to_the_end {
         let reason = if is_call { "tool_calls" } else { "stop" };
         chunks.push(chunk(json!([{"index": 0, "delta": {}, "finish_reason": reason}])));

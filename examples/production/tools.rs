@@ -1,6 +1,11 @@
 //! The tools: a file, a customer, a log that is too long, and a report that takes its time.
 
-use std::{io, path::{Path, PathBuf}, time::Duration};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    time::Duration,
+};
 
 use cepa::prelude::*;
 
@@ -62,4 +67,14 @@ pub(crate) fn server_log() -> String {
 pub(crate) async fn report() -> String {
     tokio::time::sleep(Duration::from_millis(900)).await;
     "The report is written: 41 pages.".to_owned()
+}
+
+/// Counts what is in stock. The first time it fails.
+#[tool(read_only, idempotent, permission = "allow")]
+pub(crate) fn stock() -> Result<String, ToolError> {
+    static ASKED: AtomicBool = AtomicBool::new(false);
+    match ASKED.swap(true, Relaxed) {
+        false => Err(ToolError::new("the warehouse does not answer")),
+        true => Ok("12 sacks of onions".to_owned()),
+    }
 }
