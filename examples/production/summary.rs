@@ -16,8 +16,9 @@ pub(crate) fn print(server: &Server, stack: &Stack, watch: &Watch) -> Outcome {
     let (requests, tokens) = stack.rate.used();
     let budget = asked.iter().filter(|request| request.contains("The token budget")).count();
     println!("\n## What each layer did");
-    for layer in &stack.agent.onion().layers {
-        let name = &*layer.name;
+    let onion = stack.agent.onion().to_string();
+    // One line per layer, with its hooks behind the colon; the last one is the agent.
+    for name in onion.lines().filter_map(|line| Some(line.trim().split_once(':')?.0)) {
         let mut did: Vec<String> = counted(told.get(name).map_or(&[], Vec::as_slice));
         did.extend(match name {
             "AuditLog" => Some(format!("{} lines, whose chain holds", log.records)),
