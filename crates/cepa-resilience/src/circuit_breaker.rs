@@ -207,6 +207,10 @@ impl Middleware for CircuitBreaker {
             ),
             OrderRule::outside_of("Timeout", "inside, a call that hangs is dropped and is no failure"),
             OrderRule::inside_of("ToolRetry", "outside, it does not see what fails in between"),
+            OrderRule::inside_of(
+                "BackgroundTools",
+                "outside, a call that goes on in the background is a success",
+            ),
         ];
         RULES
     }

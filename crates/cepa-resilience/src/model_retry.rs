@@ -142,11 +142,11 @@ impl Middleware for ModelRetry {
                 return spent.into_error(error);
             }
             let wait = waits.get_or_insert_with(|| self.backoff.waits()).next(retry_after(&error));
-            let begins = Instant::now() + wait;
-            if begins >= deadline {
+            // Servers ask for absurd times too.
+            let Some(begins) = Instant::now().checked_add(wait).filter(|begins| *begins < deadline) else {
                 tracing::warn!(model = model.name(), attempt, ?wait, %error, "no time for another attempt");
                 return spent.into_error(error);
-            }
+            };
             tracing::warn!(model = model.name(), attempt, of = self.attempts, ?wait, %error, "tries again");
             tokio::select! {
                 biased;

@@ -1,6 +1,7 @@
 //! [`RateLimit`].
 
 mod builder;
+mod queue;
 mod window;
 
 use std::{
@@ -14,13 +15,13 @@ use cepa_core::{
     ChatResponse, Cx, Error, ErrorKind, ErrorType, Middleware, MiddlewareKey, ModelCall, ModelRequest, Next,
     OrderRule, Result, estimate_tokens, middleware,
 };
-use tokio::{
-    sync::Notify,
-    time::{Instant, sleep_until, timeout},
-};
+use tokio::time::{Instant, timeout};
 
 pub use self::builder::RateLimitBuilder;
-use self::window::{Limits, Window};
+use self::{
+    queue::Queue,
+    window::{Limits, Window},
+};
 use crate::refused::WaitTooLong;
 
 /// Lets no more model requests, and no more tokens, through than so many per minute.
@@ -62,10 +63,7 @@ struct Shared {
     /// The models whose requests count; all of them when there is none.
     models: BTreeSet<String>,
     window: Mutex<Window>,
-    /// Held by who is next. Its queue is in order, and who gives up leaves it.
-    turn: tokio::sync::Mutex<()>,
-    /// Something has changed for who is next.
-    changed: Notify,
+    queue: Queue,
 }
 
 impl RateLimit {
@@ -93,22 +91,6 @@ impl Shared {
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for its turn, and then until the limits have room. Giving up gives the place back.
-    async fn enter(&self, tokens: u64) -> u64 {
-        let _turn = self.turn.lock().await;
-        loop {
-            let entered = self.window().enter(self.limits, tokens, Instant::now());
-            match entered {
-                Ok(number) => return number,
-                // A change between the look and the wait is not lost: it stays noted until somebody waits.
-                Err(at) => tokio::select! {
-                    () = sleep_until(at) => {}
-                    () = self.changed.notified() => {}
-                },
-            }
-        }
-    }
-
     /// Takes in what the call has cost, and for how long the server wants to be left alone.
     fn settle(&self, number: u64, result: &Result<ChatResponse>) {
         let usage = match result {
@@ -128,7 +110,7 @@ impl Shared {
         }
         drop(window);
         if changed {
-            self.changed.notify_one();
+            self.queue.look_again();
         }
     }
 }
@@ -181,7 +163,7 @@ impl Middleware for RateLimit {
         let entered = tokio::select! {
             biased;
             () = cx.interrupted() => return Err(ErrorKind::Interrupted.into()),
-            entered = timeout(shared.max_wait, shared.enter(self.estimate(&request))) => entered,
+            entered = timeout(shared.max_wait, queue::enter(&self.0, self.estimate(&request))) => entered,
         };
         let Ok(number) = entered else {
             let what = model.name().to_owned();

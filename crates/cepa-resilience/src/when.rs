@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use cepa_core::{Error, ErrorKind};
+use cepa_core::{Error, ErrorKind, Origin};
 
 /// A test of errors. Copies share it.
 #[derive(Clone)]
@@ -13,8 +13,9 @@ impl When {
         Self(Arc::new(test))
     }
 
+    /// Never of an interrupt: what was stopped is not begun anew.
     pub(crate) fn holds(&self, error: &Error) -> bool {
-        (self.0)(error)
+        error.origin() != Origin::Interrupt && (self.0)(error)
     }
 }
 

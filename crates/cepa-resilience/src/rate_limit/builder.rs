@@ -6,9 +6,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::sync::Notify;
-
-use super::{Limits, RateLimit, Shared, Window};
+use super::{Limits, Queue, RateLimit, Shared, Window};
 use crate::OptionError;
 
 /// Options of [`RateLimit`].
@@ -94,8 +92,7 @@ impl RateLimitBuilder {
             max_wait: self.max_wait,
             models: self.models,
             window: Mutex::new(Window::default()),
-            turn: tokio::sync::Mutex::default(),
-            changed: Notify::new(),
+            queue: Queue::default(),
         })))
     }
 }

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use cepa_core::{
     CancelToken, Cx, Error, ErrorKind, ErrorType, ModelError, ModelRequest, Msg, Next, Purpose,
     ReplyFinishedReason, on_model_call, on_reply,
@@ -109,15 +111,17 @@ async fn what_asking_again_cannot_mend_is_not_asked_again() {
 #[tokio::test(start_paused = true)]
 async fn a_wait_beyond_the_deadline_is_not_begun() {
     let asked = Asked::new();
-    let model = noting(&asked, |_| {
+    let model = noting(&asked, |time| {
         let error = ModelError::new(ErrorType::RateLimit, "slow down");
-        Answer::new().fails(error.with_retry_after(Some(3600 * SECOND)))
+        let wait = if time == 1 { 3600 * SECOND } else { Duration::MAX };
+        Answer::new().fails(error.with_retry_after(Some(wait)))
     });
     let mut agent =
         builder(&model).middleware(steady().deadline(60 * SECOND).build().unwrap()).build().unwrap();
     let start = tokio::time::Instant::now();
     within(agent.reply("Hi")).await.unwrap_err();
-    assert_eq!((asked.seconds(), start.elapsed().as_secs()), (vec![0], 0));
+    within(agent.reply("Hi")).await.unwrap_err();
+    assert_eq!((asked.seconds(), start.elapsed().as_secs()), (vec![0, 0], 0));
 }
 
 #[tokio::test(start_paused = true)]

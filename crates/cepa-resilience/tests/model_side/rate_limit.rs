@@ -123,6 +123,30 @@ async fn who_gives_up_waiting_gives_the_place_back() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_reply_that_nobody_reads_keeps_nobody_else_waiting() {
+    let limit = RateLimit::builder().requests_per_minute(1).build().unwrap();
+    let asked = Asked::new();
+    let run = |name: &str| {
+        let notes = asked.clone();
+        let model = ScriptedModel::answering(move |_| {
+            notes.note();
+            "Hello"
+        });
+        builder(&model.named(name)).middleware(limit.clone()).build().unwrap()
+    };
+    within(run("first").reply("Hi")).await.unwrap();
+    // It waits for its turn, and then its reader does other things for a long time.
+    let mut stalled = run("stalled");
+    let mut stream = stalled.reply("Hi").stream();
+    while tokio::time::timeout(SECOND, stream.next()).await.is_ok() {}
+    within(run("second").reply("Hi")).await.unwrap();
+    assert_eq!(asked.seconds(), [0, 120]);
+    // Its turn was long ago: it takes another one, after those who were there.
+    within(stream.finish()).await.unwrap();
+    assert_eq!(asked.seconds(), [0, 120, 180]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_wait_has_an_end() {
     let limit = RateLimit::builder().requests_per_minute(1).max_wait(20 * SECOND).build().unwrap();
     let model = ScriptedModel::answering(|_| "Hello");
