@@ -114,8 +114,14 @@ impl Timeout {
     ) -> Result<T> {
         let key = (self.id(), of == Of::Round);
         let new = End { at: Instant::now() + limit, limit, of };
-        // A layer outside may run a reply again: that is still the same reply.
-        let end = scratch.update(|ends: &mut Ends| *ends.0.entry(key).or_insert(new));
+        let end = scratch.update(|ends: &mut Ends| {
+            if of == Of::Round {
+                // What a round that was dropped has left is not this one's. A reply that a layer outside runs again is
+                // still the same reply.
+                ends.0.remove(&key);
+            }
+            *ends.0.entry(key).or_insert(new)
+        });
         let result = timeout(end.at.saturating_duration_since(Instant::now()) + GRACE, run).await;
         if of == Of::Round {
             scratch.update(|ends: &mut Ends| ends.0.remove(&key));
@@ -136,18 +142,14 @@ impl Timeout {
         ends.into_iter().flatten().min_by_key(|end| end.at)
     }
 
-    /// Ends the reply if its time is up; `None` if it is not.
-    async fn end_if_over(
-        &self,
-        cx: &Cx<Reasoning>,
-        message: Option<Msg>,
-    ) -> Result<Option<Msg>, Option<Msg>> {
+    /// Whether the reply is to end because its time is up; if so, its reader is told.
+    async fn tell_if_over(&self, cx: &Cx<Reasoning>) -> bool {
         let end = self.end(cx.scratch(), Of::Reply).filter(|end| end.at <= Instant::now());
-        let Some(end) = end.filter(|_| self.at_reply_limit == AtReplyLimit::End) else { return Err(message) };
+        let Some(end) = end.filter(|_| self.at_reply_limit == AtReplyLimit::End) else { return false };
         tracing::warn!(limit = ?end.limit, "the time for the reply is up");
         let value = Fields::from_iter([("limit_s", end.limit.as_secs_f64())]);
         cx.emit(AgentEvent::new(EventKind::Custom { name: REPLY_TIMEOUT.into(), value })).await;
-        Ok(message)
+        true
     }
 
     fn model_error(&self, model: &str, late: ModelTimeout) -> Error {
@@ -207,7 +209,7 @@ impl Middleware for Timeout {
         input: ReasoningInput,
         next: Next<Reasoning>,
     ) -> Result<Option<Msg>> {
-        if self.end_if_over(&cx, None).await.is_ok() {
+        if self.tell_if_over(&cx).await {
             return cx.jump(Jump::End, None);
         }
         let run = next.run(input);
@@ -215,10 +217,7 @@ impl Middleware for Timeout {
             Some(limit) => self.within(cx.scratch(), (Of::Round, limit), run).await?,
             None => run.await?,
         };
-        match self.end_if_over(&cx, message).await {
-            Ok(message) => cx.jump(Jump::End, message),
-            Err(message) => Ok(message),
-        }
+        if self.tell_if_over(&cx).await { cx.jump(Jump::End, message) } else { Ok(message) }
     }
 
     async fn on_model_call(

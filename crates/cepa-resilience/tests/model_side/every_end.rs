@@ -1,8 +1,16 @@
 //! However replies end under all layers, the state stays valid and what is shared is given back.
 
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
 use cepa_core::{
-    Agent, AgentState, CancelToken, ConfirmResult, ContentBlock, ErrorType, ModelError, Role,
-    UserConfirmResultEvent,
+    Agent, AgentState, CancelToken, ConfirmResult, ContentBlock, Error, ErrorType, Hook, Middleware,
+    ModelError, Next, Result, Role, UserConfirmResultEvent, on_acting, on_model_call,
     serde_json::json,
     testing::{Answer, ScriptedModel, ScriptedTool, ToolAnswer},
 };
@@ -35,6 +43,50 @@ enum ToolDoes {
     FailsForDeveloper,
     Hangs,
     HangsHalfWay,
+}
+
+/// What a layer beside ours does, each second time.
+#[derive(Clone, Copy, Debug)]
+enum LayerDoes {
+    Nothing,
+    RaisesBefore,
+    RaisesAfter,
+    HangsBefore,
+    HangsAfter,
+}
+
+/// A layer around any hook that misbehaves so.
+async fn misbehave<H: Hook>(does: Option<LayerDoes>, input: H::Input, next: Next<H>) -> Result<H::Output> {
+    let raised = || Err(Error::other("a layer has had enough"));
+    match does.unwrap_or(LayerDoes::Nothing) {
+        LayerDoes::Nothing => next.run(input).await,
+        LayerDoes::RaisesBefore => raised(),
+        LayerDoes::RaisesAfter => {
+            next.run(input).await?;
+            raised()
+        }
+        LayerDoes::HangsBefore => std::future::pending().await,
+        LayerDoes::HangsAfter => {
+            let _output = next.run(input).await;
+            std::future::pending().await
+        }
+    }
+}
+
+/// Such layers around model calls and around tool calls.
+fn beside(does: LayerDoes) -> [Arc<dyn Middleware>; 2] {
+    let turn = Arc::new(AtomicUsize::new(0));
+    let each_second = move || (turn.fetch_add(1, SeqCst) % 2 == 1).then_some(does);
+    let again = each_second.clone();
+    [
+        Arc::new(on_model_call(move |_cx, input, next| misbehave(each_second(), input, next))),
+        Arc::new(on_acting(move |_cx, input, next| misbehave(again(), input, next))),
+    ]
+}
+
+fn layer_does() -> impl Strategy<Value = LayerDoes> {
+    use LayerDoes::*;
+    prop::sample::select(vec![Nothing, Nothing, Nothing, RaisesBefore, RaisesAfter, HangsBefore, HangsAfter])
 }
 
 /// What the caller does to a reply.
@@ -101,7 +153,7 @@ fn caller() -> impl Strategy<Value = Caller> {
 }
 
 /// Each call has at most one result, and exactly one unless somebody is waited for.
-fn check_state(state: &AgentState, waits: bool) -> Result<(), TestCaseError> {
+fn check_state(state: &AgentState, waits: bool) -> std::result::Result<(), TestCaseError> {
     let blocks =
         || state.context.iter().filter(|msg| msg.role == Role::Assistant).flat_map(|msg| &msg.content);
     for block in blocks() {
@@ -160,15 +212,17 @@ proptest! {
         tools in prop::collection::vec(tool_does(), 1..8),
         callers in prop::collection::vec(caller(), 1..6),
         errors in any::<bool>(),
+        outside in layer_does(),
+        inside in layer_does(),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async move {
             let model = ScriptedModel::new(first.into_iter().map(answer)).named("first");
             let other = ScriptedModel::new(second.into_iter().map(answer)).named("second");
             let tool = |name| {
-                let (tools, next) = (tools.clone(), std::sync::atomic::AtomicUsize::new(0));
+                let (tools, next) = (tools.clone(), AtomicUsize::new(0));
                 ScriptedTool::answering(name, move |_| {
-                    let at = next.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                    let at = next.fetch_add(1, SeqCst);
                     tool_answer(tools[at % tools.len()])
                 })
             };
@@ -182,17 +236,21 @@ proptest! {
                 .first_item(5 * SECOND)
                 .idle(5 * SECOND)
                 .tool_calls(5 * SECOND);
-            let mut agent = builder(&model)
-                .tool(tool("look"))
-                .tool(tool("ask").asks())
+            let mut build = builder(&model).tool(tool("look")).tool(tool("ask").asks());
+            for layer in beside(outside) {
+                build = build.middleware(layer);
+            }
+            let mut build = build
                 .middleware(ModelFallback::builder().model(other).build().unwrap())
                 .middleware(ModelRetry::default())
-                .middleware(breaker)
+                .middleware(breaker.clone())
                 .middleware(rate.clone())
                 .middleware(places.clone())
-                .middleware(limits.build().unwrap())
-                .build()
-                .unwrap();
+                .middleware(limits.build().unwrap());
+            for layer in beside(inside) {
+                build = build.middleware(layer);
+            }
+            let mut agent = build.build().unwrap();
             for caller in callers {
                 let start = Instant::now();
                 reply(&mut agent, caller).await;
@@ -202,6 +260,13 @@ proptest! {
                 prop_assert_eq!((places.free_model_calls(), places.free_tool_calls()), (Some(1), Some(2)));
                 prop_assert!(rate.used().0 <= 6);
             }
+            // Whatever they have been through, the shared ones let others through.
+            tokio::time::sleep(120 * SECOND).await;
+            let well = ScriptedModel::new(["Hello"]).named("first");
+            let mut other = builder(&well).middleware(breaker).middleware(rate).middleware(places).build().unwrap();
+            let start = Instant::now();
+            prop_assert!(within(other.reply("Hi")).await.is_ok());
+            prop_assert_eq!(start.elapsed(), Duration::ZERO);
             Ok(())
         })?;
     }

@@ -201,7 +201,7 @@ fn options_that_cannot_be_say_which() {
     let error = |builder: ModelRetryBuilder| builder.build().unwrap_err().to_string();
     assert_eq!(error(ModelRetry::builder().attempts(0)), "`attempts` is 0, but must be at least 1");
     assert_eq!(
-        error(ModelRetry::builder().deadline(0 * SECOND)),
+        error(ModelRetry::builder().deadline(Duration::ZERO)),
         "`deadline` is 0ns, but must be longer than 0 s and at most a year"
     );
     assert!(ModelRetry::builder().backoff(Backoff::default().factor(f32::NAN)).build().is_err());

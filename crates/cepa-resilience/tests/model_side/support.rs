@@ -117,7 +117,7 @@ impl ChatModel for Busy {
             let _running = Running(self.running.clone());
             self.most.fetch_max(now, SeqCst);
             let said = request.messages.last().and_then(|message| message.text()).unwrap_or_default();
-            self.said.lock().unwrap().push(said.to_string());
+            self.said.lock().unwrap().push(said);
             tokio::time::sleep(self.takes).await;
             out.emit(ChatChunk::text("Done.")).await;
             Ok(ChatResponse::streamed())

@@ -2,8 +2,8 @@ use std::{future::IntoFuture, sync::Arc, time::Duration};
 
 use cepa_core::{
     BoxFuture, ChatChunk, ChatModel, ChatResponse, ConfirmResult, ErrorKind, ErrorType, ModelOutlet,
-    ModelRequest, ReplyFinishedReason, Result, ToolResultState, UserConfirmResultEvent, on_model_call,
-    on_reply,
+    ModelRequest, ReasoningInput, ReplyFinishedReason, Result, ToolResultState, UserConfirmResultEvent,
+    on_model_call, on_reasoning, on_reply,
     serde_json::json,
     testing::{Answer, ScriptedModel, ScriptedTool, ToolAnswer},
 };
@@ -226,6 +226,20 @@ async fn a_round_has_a_limit_over_all_its_attempts() {
     let limit = limits().reasoning(50 * SECOND).build().unwrap();
     let mut agent = builder(&model).tool(ScriptedTool::echo("look")).middleware(limit).build().unwrap();
     within(agent.reply("Hi")).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_round_that_a_layer_gave_up_and_runs_again_has_its_whole_time() {
+    let model = ScriptedModel::new([Answer::new().hangs(), Answer::new().delay(40 * SECOND).text("Done")]);
+    let gives_up = on_reasoning(|_cx, input: ReasoningInput, next: cepa_core::Next<_>| async move {
+        match tokio::time::timeout(30 * SECOND, next.clone().run(input.clone())).await {
+            Ok(message) => message,
+            Err(_) => next.run(input).await,
+        }
+    });
+    let limit = limits().reasoning(50 * SECOND).build().unwrap();
+    let mut agent = builder(&model).middleware(gives_up).middleware(limit).build().unwrap();
+    assert_eq!(within(agent.reply("Hi")).await.unwrap().text().as_deref(), Some("Done"));
 }
 
 #[tokio::test(start_paused = true)]
