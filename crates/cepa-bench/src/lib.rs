@@ -8,6 +8,7 @@ pub mod agent_loop;
 mod chunking;
 mod clock;
 mod counter;
+pub mod layers;
 pub mod memory;
 pub mod onion;
 mod report;

@@ -6,9 +6,9 @@ use std::{
     process::ExitCode,
 };
 
-use cepa_bench::{Error, Report, agent_loop, memory, onion, retrieval, speech, traces, vectors};
+use cepa_bench::{Error, Report, agent_loop, layers, memory, onion, retrieval, speech, traces, vectors};
 
-const USAGE: &str = "usage: cepa-bench onion|loop|tracing|tts|memory|rag|retrieval [--out FOLDER]";
+const USAGE: &str = "usage: cepa-bench onion|loop|layers|tracing|tts|memory|rag|retrieval [--out FOLDER]";
 
 fn main() -> ExitCode {
     match run() {
@@ -32,6 +32,7 @@ fn run() -> Result<(), Error> {
     let report: Report = match name {
         "onion" => onion::run()?,
         "loop" => agent_loop::run()?,
+        "layers" => layers::run()?,
         "tracing" => traces::run()?,
         "tts" => speech::run()?,
         "memory" => memory::run()?,

@@ -55,6 +55,11 @@ impl Work {
         Ok(Self { runtime: Builder::new_current_thread().build()?, definition })
     }
 
+    /// The same for layers that look at the clock.
+    pub(crate) fn with_time(definition: AgentDefinition) -> Result<Self, Error> {
+        Ok(Self { runtime: Builder::new_current_thread().enable_time().build()?, definition })
+    }
+
     pub(crate) fn definition(&self) -> &AgentDefinition {
         &self.definition
     }

@@ -12,7 +12,7 @@ use crate::{
     arguments::{Arguments, USAGE},
     case::Case,
     compare,
-    exempt::Exempt,
+    exempt::{Exempt, Exemption},
     files,
     isolated::run_isolated,
     normalise,
@@ -75,17 +75,23 @@ fn run_all(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         let verdict = match (expected, got) {
             (_, Err(failure)) => Verdict::Failed(failure.to_string()),
             (None, Ok(_)) => Verdict::NotCompared,
-            (Some(expected), Ok(got)) => judge(&area, &expected, &got, exempt.why(&name)),
+            (Some(expected), Ok(got)) => judge(&area, &expected, &got, exempt.of(&name)),
         };
         report.add(&name, &verdict)?;
     }
     Ok(report.finish()?)
 }
 
-fn judge(area: &str, expected: &[Value], got: &[Value], exempt: Option<&str>) -> Verdict {
-    match (compare::compare(area, expected, got), exempt) {
-        (Ok(()), _) => Verdict::Passed,
-        (Err(_), Some(why)) => Verdict::Exempt(why.to_owned()),
-        (Err(difference), None) => Verdict::Differs(difference),
+fn judge(area: &str, expected: &[Value], got: &[Value], exempt: Option<&Exemption>) -> Verdict {
+    let outcome = compare::compare(area, expected, got);
+    let (Err(_), Some(exempt)) = (&outcome, exempt) else {
+        return match outcome {
+            Ok(()) => Verdict::Passed,
+            Err(difference) => Verdict::Differs(difference),
+        };
+    };
+    match compare::compare(area, &exempt.apply(expected, got), got) {
+        Ok(()) => Verdict::Exempt(exempt.why.clone()),
+        Err(difference) => Verdict::Differs(difference),
     }
 }

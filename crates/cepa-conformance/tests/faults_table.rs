@@ -32,6 +32,7 @@ fn every_row_names_its_tests() {
         "cepa-budget/tests",
         "cepa-memory/tests",
         "cepa-rag/tests",
+        "cepa-router/tests",
         "cepa-tracing/tests",
         "cepa-tts/tests",
         "cepa-conformance/tests/better",

@@ -36,7 +36,7 @@ pub(crate) use self::{
 };
 use crate::{
     agent::ReplyScope,
-    chain::{BoxFuture, Cx, ToolCalling},
+    chain::{Acting, BoxFuture, Cx, Frame, ToolCalling},
     message::ToolCallBlock,
     permission::{PermissionBehavior, PermissionContext, PermissionDecision, PermissionRule},
 };
@@ -212,14 +212,21 @@ impl ToolCallInput {
 #[derive(Clone)]
 pub struct ToolScope {
     pub(crate) tool: Arc<dyn Tool>,
-    pub(crate) reply: Option<Arc<ReplyScope>>,
+    /// The call of the agent that it is part of.
+    pub(crate) call: Option<Arc<Frame<Acting>>>,
+}
+
+impl ToolScope {
+    pub(crate) fn reply(&self) -> Option<&Arc<ReplyScope>> {
+        self.call.as_ref().map(|call| &call.scope)
+    }
 }
 
 impl fmt::Debug for ToolScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolScope")
             .field("tool", &self.tool.name())
-            .field("in_reply", &self.reply.is_some())
+            .field("in_reply", &self.call.is_some())
             .finish()
     }
 }

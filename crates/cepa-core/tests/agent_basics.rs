@@ -11,6 +11,8 @@ mod jumps;
 mod looking_on;
 #[path = "agent_basics/order.rs"]
 mod order;
+#[path = "agent_basics/other_model.rs"]
+mod other_model;
 #[path = "agent_basics/testing.rs"]
 mod testing;
 

@@ -63,6 +63,9 @@
 //! | (this one) | | the onion, the agent, the traits: all of `cepa-core` |
 //! | `models` | `models` (default), `realtime`, `espeak`, `extractive`, `minilm` | chat, embeddings and speech over any OpenAI-compatible API; speech over DashScope's realtime API, or by a local program; a model that only extracts; embeddings in process |
 //! | `budget` | `budget` | token budgets per reply and per session |
+//! | `guard` | `guard` | personal data and secrets, paths and arguments of tools, an audit log |
+//! | `resilience` | `resilience` | retries, fallbacks, limits, time limits, circuit breakers, background tools |
+//! | `router` | `router` | the model of a reply, the tools and the context of a request |
 //! | `tracing` | `tracing`, `otlp`, `terminal`, `html` | traces and metrics, time per hook, tokens and cost |
 //! | `memory` | `agentic`, `mem0`, `reme` | long-term memory: in Markdown files, in mem0, in ReMe |
 //! | `rag` | `rag`; stores: `embedded`, `pgvector`, `chroma`, `qdrant`; files: `rag-html`, `pdf`, `office` | knowledge bases: documents that an agent can search |
@@ -78,6 +81,9 @@ pub use cepa_budget as budget;
 #[doc(hidden)]
 pub use cepa_core::__private;
 pub use cepa_core::*;
+#[cfg(feature = "guard")]
+#[doc(inline)]
+pub use cepa_guard as guard;
 #[cfg(any(feature = "agentic", feature = "mem0", feature = "reme"))]
 #[doc(inline)]
 pub use cepa_memory as memory;
@@ -94,6 +100,12 @@ pub use cepa_models as models;
 #[cfg(feature = "rag")]
 #[doc(inline)]
 pub use cepa_rag as rag;
+#[cfg(feature = "resilience")]
+#[doc(inline)]
+pub use cepa_resilience as resilience;
+#[cfg(feature = "router")]
+#[doc(inline)]
+pub use cepa_router as router;
 #[cfg(feature = "tracing")]
 #[doc(inline)]
 pub use cepa_tracing as tracing;

@@ -5,6 +5,7 @@
 mod agentic_memory;
 mod budget;
 mod mem0;
+mod model_router;
 mod rag;
 mod reme;
 mod tracing;
@@ -42,6 +43,7 @@ const KINDS: &[(&str, Build)] = &[
     ("agentic_memory", agentic_memory::build),
     ("budget", budget::build),
     ("mem0", mem0::build),
+    ("model_router", model_router::build),
     ("rag", rag::build),
     ("reme", reme::build),
     ("tracing", tracing::build),

@@ -7,6 +7,7 @@ use cepa_budget::texts as budget;
 use cepa_core::texts;
 use cepa_memory::{mem0::texts as mem0, texts as memory};
 use cepa_rag::texts as rag;
+use cepa_router::texts as router;
 
 /// Tags of texts that stand alone.
 pub(super) const WHOLE: &[(&str, &str)] = &[
@@ -50,6 +51,7 @@ pub(super) const WHOLE: &[(&str, &str)] = &[
     ("<<tool_error:memory_add {error}>>", mem0::ERROR_MEMORY_ADD),
     ("<<tool_error:memory_add_empty>>", mem0::ERROR_MEMORY_ADD_EMPTY),
     ("<<hint:rag {context}>>", rag::HINT_RAG),
+    ("<<prompt:model_router>>", router::PROMPT_MODEL_ROUTER),
     ("<<tool:rag_empty>>", rag::TOOL_RAG_EMPTY),
     ("<<tool_error:rag_search {error}>>", rag::TOOL_ERROR_RAG_SEARCH),
 ];

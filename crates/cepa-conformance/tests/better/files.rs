@@ -13,6 +13,7 @@ const TESTS: &[&str] = &[
     include_str!("interrupt.rs"),
     include_str!("limits.rs"),
     include_str!("mem0.rs"),
+    include_str!("model_router.rs"),
     include_str!("rag.rs"),
     include_str!("reme.rs"),
     include_str!("retry.rs"),

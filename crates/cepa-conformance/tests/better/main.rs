@@ -14,6 +14,7 @@ mod hooks;
 mod interrupt;
 mod limits;
 mod mem0;
+mod model_router;
 mod rag;
 mod reme;
 mod retry;

@@ -361,7 +361,7 @@ impl Core<Acting> for RunOne {
             let scope = &self.scope;
             if call.name == self.call.name && call.input == self.call.input {
                 let out = cx.outlet().clone();
-                return run_tool(&self.entry, self.input.clone(), Some(scope.clone()), out).await;
+                return run_tool(&self.entry, self.input.clone(), Some(cx.frame().clone()), out).await;
             }
             // A layer has changed what will run: it is checked like any call, but nobody is asked any more.
             let (entry, input) = match scope.resolve(&call) {
@@ -371,7 +371,7 @@ impl Core<Acting> for RunOne {
             if let Some(denied) = scope.denial(&*entry.tool, &input, call.name != self.call.name).await? {
                 return Ok(ToolResponse::text(denied.message).with_state(ToolResultState::Denied));
             }
-            run_tool(&entry, input, Some(scope.clone()), cx.outlet().clone()).await
+            run_tool(&entry, input, Some(cx.frame().clone()), cx.outlet().clone()).await
         })
     }
 }

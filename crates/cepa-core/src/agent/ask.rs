@@ -15,16 +15,21 @@ use crate::{
     fields::Fields,
     id::Id,
     message::{ContentBlock, Usage},
-    model::{ChatChunk, ChatResponse, ChatUsage, ContentDelta, ModelRequest, ResponseFold},
+    model::{ChatChunk, ChatModel, ChatResponse, ChatUsage, ContentDelta, ModelRequest, ResponseFold},
     tool::read_object,
 };
 
 impl ReplyScope {
     /// One model call as the user sees it: attempts and fallback are inside of it.
-    pub(super) async fn ask(self: &Arc<Self>, events: &Events, request: &ModelRequest) -> Result<Answer> {
-        let primary: Arc<str> = self.definition.model.name().into();
+    pub(super) async fn ask(
+        self: &Arc<Self>,
+        events: &Events,
+        model: &Arc<dyn ChatModel>,
+        request: &ModelRequest,
+    ) -> Result<Answer> {
+        let primary: Arc<str> = model.name().into();
         events.emit(EventKind::ModelCallStart { reply_id: events.id(), model_name: primary.clone() }).await;
-        let answer = self.attempt_all(events, request).await?;
+        let answer = self.attempt_all(events, model, request).await?;
         let usage = answer.response.usage.clone().unwrap_or_else(|| ChatUsage::new(0, 0, 0.0));
         let end = AgentEvent::new(EventKind::ModelCallEnd {
             reply_id: events.id(),
@@ -43,8 +48,13 @@ impl ReplyScope {
         Ok(answer)
     }
 
-    async fn attempt_all(self: &Arc<Self>, events: &Events, request: &ModelRequest) -> Result<Answer> {
-        let models = std::iter::once(&self.definition.model).chain(&self.definition.fallback_model);
+    async fn attempt_all(
+        self: &Arc<Self>,
+        events: &Events,
+        model: &Arc<dyn ChatModel>,
+        request: &ModelRequest,
+    ) -> Result<Answer> {
+        let models = std::iter::once(model).chain(&self.definition.fallback_model);
         let mut last = None;
         for model in models {
             for attempt in 0..=self.definition.model_retries {

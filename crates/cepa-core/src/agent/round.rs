@@ -192,17 +192,14 @@ impl Core<Reasoning> for ReplyScope {
     ) -> BoxFuture<'static, Result<Option<Msg>>> {
         Box::pin(async move {
             let _writing = self.write(&self.reasoning, "on_reasoning")?;
-            self.reason(&cx, input.tool_choice).await
+            self.reason(&cx, input).await
         })
     }
 }
 
 impl ReplyScope {
-    async fn reason(
-        self: &Arc<Self>,
-        cx: &Cx<Reasoning>,
-        tool_choice: Option<ToolChoice>,
-    ) -> Result<Option<Msg>> {
+    async fn reason(self: &Arc<Self>, cx: &Cx<Reasoning>, input: ReasoningInput) -> Result<Option<Msg>> {
+        let model = input.model.unwrap_or_else(|| self.definition.model.clone());
         let events = Events::new(cx, self.state()?.reply_id().clone());
         let prompt = self.run_state().prompt.take();
         let prompt = match prompt {
@@ -218,18 +215,20 @@ impl ReplyScope {
         let mut request = {
             let state = self.state()?;
             let tools = self.tool_schemas(&state);
-            ModelRequest::new(Self::messages(&state, &prompt)).with_tools(tools).with_tool_choice(tool_choice)
+            ModelRequest::new(Self::messages(&state, &prompt))
+                .with_tools(tools)
+                .with_tool_choice(input.tool_choice)
         };
         request.options = self.definition.options.clone();
         let mut is_nudged = false;
         let answer = loop {
-            let answer = self.ask(&events, &request).await?;
+            let answer = self.ask(&events, &model, &request).await?;
             if !answer.is_empty() || answer.response.finished_reason != FinishedReason::Completed {
                 break answer;
             }
             self.save(Vec::new(), answer.usage())?;
             if is_nudged {
-                let model = self.definition.model.name().to_owned();
+                let model = model.name().to_owned();
                 return Err(ErrorKind::EmptyAnswer { model }.into());
             }
             // Nothing is not an answer: asked once more, with a nudge that is not kept.

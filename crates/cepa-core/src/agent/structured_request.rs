@@ -170,7 +170,7 @@ impl ToolCx {
         request: ModelRequest,
         schema: &Value,
     ) -> Result<Map<String, Value>> {
-        let reply = self.scope().reply.as_ref().ok_or_else(|| Error::new(ErrorKind::ReplyOver))?;
+        let reply = self.scope().reply().ok_or_else(|| Error::new(ErrorKind::ReplyOver))?;
         let question = Question::new(schema)?;
         let layers = reply.definition.layers::<ModelCall>().clone();
         reply.put_question(layers, request.with_purpose(purpose), &question).await

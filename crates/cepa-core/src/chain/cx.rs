@@ -4,13 +4,13 @@ use std::{
     ops::{Deref, DerefMut},
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
 };
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{AgentHook, Core, Emit, Hook, IntoItem, Outlet, Streams, hook::Listed};
+use super::{Acting, AgentHook, Core, Emit, Hook, IntoItem, Outlet, Streams, hook::Listed};
 use crate::{
     agent::{Onion, ReplyScope, Scratch, StateLock},
     error::{Error, Result},
@@ -28,17 +28,24 @@ pub(crate) struct Frame<H: Hook> {
     pub(crate) layers: Arc<[Listed<H::Layer>]>,
     cores_entered: AtomicUsize,
     cores_left: AtomicUsize,
+    detached: AtomicBool,
 }
 
 impl<H: Hook> Frame<H> {
     pub(crate) fn new(scope: H::Scope, core: Arc<dyn Core<H>>, layers: Arc<[Listed<H::Layer>]>) -> Arc<Self> {
         let (cores_entered, cores_left) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Arc::new(Self { scope, core, layers, cores_entered, cores_left })
+        let detached = AtomicBool::new(false);
+        Arc::new(Self { scope, core, layers, cores_entered, cores_left, detached })
     }
 
     pub(super) fn enter_core(self: &Arc<Self>) -> CoreGuard<H> {
         self.cores_entered.fetch_add(1, Relaxed);
         CoreGuard(self.clone())
+    }
+
+    /// Whether an interrupt of the reply is no longer about this call.
+    pub(crate) fn is_detached(&self) -> bool {
+        self.detached.load(Relaxed)
     }
 
     /// Whether the chain has got as far as its core.
@@ -138,6 +145,38 @@ impl<H: Streams> Cx<H> {
     }
 }
 
+impl<H: AgentHook> Frame<H> {
+    /// Waits until the reply is interrupted and this call with it.
+    pub(crate) async fn interrupted(&self) {
+        self.scope.interrupted().await;
+        if self.is_detached() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl Cx<Acting> {
+    /// Takes this tool call out of what an interrupt of the reply ends: for a layer that lets it go on in a task of its
+    /// own after it has answered for it. The tool and the layers inside see no interrupt from then on; who ends the call
+    /// is up to the layer. It does not keep the reply open.
+    ///
+    /// ```
+    /// use cepa_core::{Acting, ActingInput, Cx, Next, Result, ToolResponse};
+    ///
+    /// /// Lets every call run by itself, and tells nobody how it ended.
+    /// async fn on_acting(cx: Cx<Acting>, input: ActingInput, next: Next<Acting>) -> Result<ToolResponse> {
+    ///     let running = next.stream(input);
+    ///     cx.detach();
+    ///     tokio::spawn(running.finish());
+    ///     Ok(ToolResponse::text("It runs in the background."))
+    /// }
+    /// # let _ = on_acting;
+    /// ```
+    pub fn detach(&self) {
+        self.frame.detached.store(true, Relaxed);
+    }
+}
+
 impl<H: AgentHook> Cx<H> {
     /// The agent's name.
     pub fn agent_name(&self) -> &str {
@@ -189,7 +228,7 @@ impl<H: AgentHook> Cx<H> {
     /// Whether the reply was interrupted. A layer that works for long outside of `next` may look at it; one that
     /// only waits is dropped.
     pub fn is_interrupted(&self) -> bool {
-        self.scope().is_interrupted()
+        self.scope().is_interrupted() && !self.frame.is_detached()
     }
 
     /// Waits until the reply is interrupted; for ever where nothing can do that. For a layer that works beside `next`,
@@ -215,7 +254,7 @@ impl<H: AgentHook> Cx<H> {
     /// # let _ = on_reply;
     /// ```
     pub async fn interrupted(&self) {
-        self.scope().interrupted().await;
+        self.frame.interrupted().await;
     }
 
     /// Gives the reply at hand more rounds than the agent's limit, in this call of it.

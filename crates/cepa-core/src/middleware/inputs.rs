@@ -8,7 +8,7 @@ use crate::{
     agent::ContextConfig,
     event::{ExternalExecutionResultEvent, UserConfirmResultEvent, UserInterruptEvent},
     message::{HintBlock, Msg, ToolCallBlock},
-    model::ToolChoice,
+    model::{ChatModel, ToolChoice},
     tool::Tool,
 };
 
@@ -108,17 +108,27 @@ impl From<UserInterruptEvent> for Inputs {
 }
 
 /// The input of `on_reasoning`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ReasoningInput {
     /// Which tool the model may or must call; `None` leaves it to the server.
     pub tool_choice: Option<ToolChoice>,
+    /// The model that is asked in this round in place of the agent's own. It has the agent's retries and its fallback,
+    /// and is the one that events and the layers' `on_model_call` see; its context should be no smaller than that of
+    /// the agent's own, by which the context is compressed.
+    pub model: Option<Arc<dyn ChatModel>>,
 }
 
 impl ReasoningInput {
     /// An input with this choice.
     pub fn new(tool_choice: impl Into<Option<ToolChoice>>) -> Self {
-        Self { tool_choice: tool_choice.into() }
+        Self { tool_choice: tool_choice.into(), model: None }
+    }
+
+    /// Has another model asked in this round.
+    pub fn with_model(mut self, model: Arc<dyn ChatModel>) -> Self {
+        self.model = Some(model);
+        self
     }
 }
 

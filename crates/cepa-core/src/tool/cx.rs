@@ -15,7 +15,7 @@ impl ToolCx {
 
     /// What the caller gave to this reply by `.with(value)`; `None` also when there is no reply.
     pub fn context<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.scope().reply.as_ref()?.context()
+        self.scope().reply()?.context()
     }
 
     /// The session's state, locked. The guard cannot be held across an `await`: that does not compile.
@@ -24,18 +24,18 @@ impl ToolCx {
     /// *Reply over* when the reply has ended or when the tool was called without an agent; *reentrant* when this
     /// thread holds the state already.
     pub fn state(&self) -> Result<StateGuard<'_>> {
-        let reply = self.scope().reply.as_ref().ok_or_else(|| Error::new(ErrorKind::ReplyOver))?;
+        let reply = self.scope().reply().ok_or_else(|| Error::new(ErrorKind::ReplyOver))?;
         reply.state().map(StateGuard)
     }
 
     /// What layers and tools share during this reply; never saved. `None` when there is no reply.
     pub fn scratch(&self) -> Option<&Scratch> {
-        Some(self.scope().reply.as_ref()?.scratch())
+        Some(self.scope().reply()?.scratch())
     }
 
     /// Whether the reply was interrupted. A tool that only awaits is dropped then; one that computes, or runs in a
     /// thread of its own, may look at it.
     pub fn is_interrupted(&self) -> bool {
-        self.scope().reply.as_ref().is_some_and(|reply| reply.is_interrupted())
+        self.scope().call.as_ref().is_some_and(|call| call.scope.is_interrupted() && !call.is_detached())
     }
 }

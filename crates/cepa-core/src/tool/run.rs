@@ -6,21 +6,20 @@ use serde_json::{Map, Value};
 
 use super::{Entry, Tool, ToolCallInput, ToolChunk, ToolCx, ToolResponse, ToolScope};
 use crate::{
-    agent::ReplyScope,
-    chain::{BoxFuture, Core, Frame, Next, Outlet, Running, ToolCalling},
+    chain::{Acting, BoxFuture, Core, Frame, Next, Outlet, Running, ToolCalling},
     error::Result,
     message::ToolResultState,
     texts,
 };
 
-/// Runs a tool with checked arguments; its items go to `out`.
+/// Runs a tool with checked arguments, as part of this call of an agent if there is one; its items go to `out`.
 pub(crate) fn run_tool(
     entry: &Entry,
     input: Map<String, Value>,
-    reply: Option<Arc<ReplyScope>>,
+    of: Option<Arc<Frame<Acting>>>,
     out: Outlet<ToolChunk>,
 ) -> Running<ToolCalling> {
-    let scope = ToolScope { tool: entry.tool.clone(), reply };
+    let scope = ToolScope { tool: entry.tool.clone(), call: of };
     let frame = Frame::new(scope, Arc::new(Middle(entry.tool.clone())), entry.layers.clone());
     Next::root(frame, out).run(ToolCallInput::new(input))
 }
@@ -32,11 +31,11 @@ impl Core<ToolCalling> for Middle {
     fn run(self: Arc<Self>, cx: ToolCx, input: ToolCallInput) -> BoxFuture<'static, Result<ToolResponse>> {
         Box::pin(async move {
             let call = self.0.clone().call(input.input, cx.clone());
-            let result = match &cx.scope().reply {
+            let result = match &cx.scope().call {
                 None => call.await,
-                Some(reply) => tokio::select! {
+                Some(of) => tokio::select! {
                     biased;
-                    () = reply.interrupted() => {
+                    () = of.interrupted() => {
                         cx.emit(ToolChunk::text(texts::TOOL_INTERRUPTED)).await;
                         return Ok(ToolResponse::streamed().with_state(ToolResultState::Interrupted));
                     }

@@ -52,7 +52,7 @@ impl Tool for CompressContextTool {
         cx: ToolCx,
     ) -> BoxFuture<'static, Result<ToolResponse, ToolError>> {
         Box::pin(async move {
-            let result = match &cx.scope().reply {
+            let result = match cx.scope().reply() {
                 Some(reply) => reply.compress_early().await,
                 None => Err(ErrorKind::ReplyOver.into()),
             };

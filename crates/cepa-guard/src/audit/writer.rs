@@ -1,0 +1,178 @@
+//! The thread that writes: lines that come at once go to the disk together, and a line that was handed over is written
+//! even if whoever waits for it is gone.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+    },
+    thread::JoinHandle,
+    time::Instant,
+};
+
+use tokio::sync::oneshot;
+
+use super::{builder::Fsync, error::AuditError, file::LogFile};
+
+/// As many lines are written at once.
+const BATCH: usize = 256;
+
+type Done = oneshot::Sender<Result<(), AuditError>>;
+
+enum Job {
+    Line(Vec<u8>, Option<Done>),
+    Flush(Done),
+}
+
+/// The thread, and the way to it.
+pub(super) struct Writer {
+    path: PathBuf,
+    jobs: Option<Sender<Job>>,
+    lost: Arc<AtomicU64>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn start(file: LogFile, fsync: Fsync) -> Result<Self, AuditError> {
+        let path = file.path().to_owned();
+        let (jobs, queue) = mpsc::channel();
+        let lost = Arc::<AtomicU64>::default();
+        let run = Run { file, fsync, lost: lost.clone(), unkept: None };
+        let thread = std::thread::Builder::new().name("cepa-audit".to_owned()).spawn(move || run.run(&queue));
+        let thread = thread.map_err(|error| AuditError::io(&path, "starting its thread", &error))?;
+        Ok(Self { path, jobs: Some(jobs), lost, thread: Some(thread) })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn lost(&self) -> u64 {
+        self.lost.load(Relaxed)
+    }
+
+    /// Hands a line over. It is on its way before this future waits, and written also if the future is dropped.
+    pub(super) async fn write(&self, line: Vec<u8>) -> Result<(), AuditError> {
+        let (done, written) = oneshot::channel();
+        self.hand_over(Job::Line(line, Some(done)));
+        written.await.unwrap_or_else(|_| Err(AuditError::Closed { path: self.path.clone() }))
+    }
+
+    /// Hands a line over that nobody waits for.
+    pub(super) fn send(&self, line: Vec<u8>) {
+        self.hand_over(Job::Line(line, None));
+    }
+
+    pub(super) async fn flush(&self) -> Result<(), AuditError> {
+        let (done, written) = oneshot::channel();
+        self.hand_over(Job::Flush(done));
+        written.await.unwrap_or_else(|_| Err(AuditError::Closed { path: self.path.clone() }))
+    }
+
+    fn hand_over(&self, job: Job) {
+        let is_line = matches!(job, Job::Line(..));
+        if self.jobs.as_ref().is_none_or(|jobs| jobs.send(job).is_err()) && is_line {
+            self.lost.fetch_add(1, Relaxed);
+            tracing::error!(path = %self.path.display(), "a line of the audit log is lost: its writer has ended");
+        }
+    }
+}
+
+impl Drop for Writer {
+    /// Waits until all lines are written.
+    fn drop(&mut self) {
+        drop(self.jobs.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has been reported already.
+            _ = thread.join();
+        }
+    }
+}
+
+impl fmt::Debug for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+struct Run {
+    file: LogFile,
+    fsync: Fsync,
+    lost: Arc<AtomicU64>,
+    /// When the disk is to be told to keep what was written.
+    unkept: Option<Instant>,
+}
+
+impl Run {
+    fn run(mut self, queue: &Receiver<Job>) {
+        loop {
+            let job = match self.unkept {
+                None => queue.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(due) => queue.recv_timeout(due.saturating_duration_since(Instant::now())),
+            };
+            match job {
+                Ok(job) => self.batch(job, queue),
+                Err(RecvTimeoutError::Timeout) => _ = self.keep(),
+                Err(RecvTimeoutError::Disconnected) => {
+                    _ = self.keep();
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Writes this line and those that have come meanwhile.
+    fn batch(&mut self, first: Job, queue: &Receiver<Job>) {
+        let (mut lines, mut waiting) = (Vec::new(), Vec::new());
+        let mut next = Some(first);
+        while let Some(job) = next {
+            match job {
+                Job::Line(line, done) => {
+                    lines.push(line);
+                    waiting.extend(done);
+                }
+                Job::Flush(done) => {
+                    let written = self.write(&lines, waiting.drain(..));
+                    lines.clear();
+                    _ = done.send(written.and_then(|()| self.keep()));
+                }
+            }
+            next = if lines.len() < BATCH { queue.try_recv().ok() } else { None };
+        }
+        _ = self.write(&lines, waiting.drain(..));
+    }
+
+    fn write(&mut self, lines: &[Vec<u8>], waiting: impl Iterator<Item = Done>) -> Result<(), AuditError> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let result = self.file.append(lines, self.fsync == Fsync::Always);
+        match (&result, self.fsync) {
+            (Err(error), _) => {
+                self.lost.fetch_add(lines.len() as u64, Relaxed);
+                tracing::error!(%error, lines = lines.len(), "lines of the audit log are lost");
+            }
+            (Ok(()), Fsync::Every(period)) if self.unkept.is_none() => {
+                self.unkept = Instant::now().checked_add(period);
+            }
+            _ => {}
+        }
+        for done in waiting {
+            // Whoever waited may be gone.
+            _ = done.send(result.clone());
+        }
+        result
+    }
+
+    fn keep(&mut self) -> Result<(), AuditError> {
+        if self.unkept.take().is_none() && self.fsync != Fsync::Never {
+            return Ok(());
+        }
+        self.file
+            .sync()
+            .inspect_err(|error| tracing::error!(%error, "the disk may lose lines of the audit log"))
+    }
+}
