@@ -109,6 +109,14 @@ impl Error {
         self.0.usage.as_ref()
     }
 
+    /// Says what the failed model request has cost; what was known stays where `usage` is `None`. For layers that make
+    /// several requests of one.
+    #[must_use]
+    pub fn with_usage(mut self, usage: Option<ChatUsage>) -> Self {
+        self.0.usage = usage.or(self.0.usage);
+        self
+    }
+
     /// The wrapped error of this type, if there is one.
     pub fn downcast_ref<E: std::error::Error + 'static>(&self) -> Option<&E> {
         match &self.0.kind {
@@ -159,11 +167,6 @@ impl Error {
         if self.is_unplaced() {
             self.0.place = Place::Model;
         }
-        self
-    }
-
-    pub(crate) fn with_usage(mut self, usage: Option<ChatUsage>) -> Self {
-        self.0.usage = usage.or(self.0.usage);
         self
     }
 

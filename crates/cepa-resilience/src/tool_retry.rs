@@ -8,7 +8,7 @@ use cepa_core::{
 };
 use tokio::time::{Instant, sleep};
 
-use crate::{Backoff, OptionError, ToolFailure, refusal::tool_failed};
+use crate::{Backoff, OptionError, ToolFailure, refused::tool_failed};
 
 /// Tries a failed tool call again: of tools that say that this does no harm
 /// ([`Tool::is_idempotent`](cepa_core::Tool::is_idempotent)), and of named ones.
