@@ -9,10 +9,14 @@ use std::{
 };
 
 use cepa_core::{
-    ToolChunk, ToolResponse, ToolResultState,
-    testing::{Logged, ScriptedTool, ToolAnswer},
+    Middleware, ToolChunk, ToolResponse, ToolResultState,
+    serde_json::json,
+    testing::{Answer, Logged, ScriptedModel, ScriptedTool, ToolAnswer},
 };
-use cepa_resilience::BackgroundTools;
+use cepa_resilience::{
+    BackgroundTools, CircuitBreaker, ConcurrencyLimit, ModelCallLimit, ModelFallback, ModelRetry, RateLimit,
+    Timeout, ToolCallLimit, ToolErrorPolicy, ToolRetry,
+};
 use tokio::time::{Instant, sleep};
 
 use super::agents::*;
@@ -130,4 +134,57 @@ fn options_that_cannot_be_say_why() {
         error(background().tool_after("train", 60 * SECOND)),
         "`deadline` is 60s, but must be longer than `after` and `tool_after`"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_the_reply_is_not_the_calls_and_the_tools_own_is() {
+    for (own, told) in [(3600, "98 %"), (40, "longer than 40 seconds")] {
+        let layer = background().deadline(3600 * SECOND).build().unwrap();
+        let calls = layer.calls();
+        let limits = Timeout::builder().reply(15 * SECOND).tool("train", own * SECOND).build().unwrap();
+        let hangs = Answer::new().text("Hm").delay(100 * SECOND);
+        let model = ScriptedModel::new([
+            Answer::new().tool_call("train", json!({})),
+            hangs,
+            Answer::new().text("Done."),
+        ]);
+        let mut agent =
+            builder(&model).tool(train(60 * SECOND)).middleware(layer).middleware(limits).build().unwrap();
+        let begun = Instant::now();
+        agent.reply("Go").await.unwrap();
+        assert_eq!(begun.elapsed(), 15 * SECOND);
+        calls.all_finished(3600 * SECOND).await.unwrap();
+        assert_eq!(begun.elapsed(), own.min(60) * SECOND);
+        agent.reply("And?").await.unwrap();
+        assert!(hints(&agent)[0].contains(told), "{:?}", hints(&agent));
+    }
+}
+
+#[test]
+fn the_layers_of_this_crate_agree_on_their_order() {
+    let layers = || -> Vec<Arc<dyn Middleware>> {
+        vec![
+            Arc::new(background().build().unwrap()),
+            Arc::new(ToolErrorPolicy::new()),
+            Arc::new(ToolRetry::default()),
+            Arc::new(ModelFallback::builder().model(trains()).build().unwrap()),
+            Arc::new(ModelRetry::default()),
+            Arc::new(ModelCallLimit::builder().per_reply(9).build().unwrap()),
+            Arc::new(ToolCallLimit::builder().per_reply(9).build().unwrap()),
+            Arc::new(CircuitBreaker::builder().build().unwrap()),
+            Arc::new(RateLimit::builder().requests_per_minute(9).build().unwrap()),
+            Arc::new(ConcurrencyLimit::builder().model_calls(9).build().unwrap()),
+            Arc::new(Timeout::builder().reply(SECOND).build().unwrap()),
+        ]
+    };
+    let warnings = Logged::warnings("cepa_core");
+    let build = |layers: Vec<Arc<dyn Middleware>>| {
+        let built = layers.into_iter().fold(builder(&trains()), |agent, layer| agent.middleware(layer));
+        built.build().unwrap();
+        warnings.take()
+    };
+    assert_eq!(build(layers()), [""; 0]);
+    let reversed = build(layers().into_iter().rev().collect());
+    assert!(reversed.iter().any(|line| line.contains("`BackgroundTools`") && line.contains("`ToolRetry`")));
+    assert!(reversed.len() > 10, "{reversed:#?}");
 }
