@@ -40,7 +40,7 @@ use self::{
 /// A call has a line `call` before it runs and a line `result` after it, whether it succeeded, failed, was refused or was
 /// cut off; a question and a refusal have a line `decision`. Lines are on their way before the call goes on: without the
 /// line `call` it does not run (unless [`OnFailure::Warn`] is set). A crash may leave half a line, which the next line
-/// names. Any number of agents, `AuditLog`s and processes may write to one file.
+/// names. Any number of agents, `AuditLog`s and processes may write to one file; they take turns by a lock on `<file>.lock`.
 ///
 /// | field | holds |
 /// |---|---|

@@ -10,9 +10,9 @@ use std::{
 };
 
 use cepa_core::{
-    Agent, AgentBuilder, AgentState, ConfirmResult, ContextConfig, InjectionConfig, MiddlewareExt,
-    ModelError, ModelRequest, Msg, Purpose, ReasoningInput, ToolChoice, UserConfirmResultEvent, on_reasoning,
-    on_system_prompt,
+    Agent, AgentBuilder, AgentState, CancelToken, ConfirmResult, ContextConfig, InjectionConfig,
+    MiddlewareExt, ModelError, ModelRequest, Msg, Purpose, ReasoningInput, ReplyFinishedReason, ToolChoice,
+    UserConfirmResultEvent, on_reasoning, on_system_prompt,
     testing::{Answer, Logged, ScriptedModel, ScriptedTool, ToolAnswer},
 };
 use cepa_router::{ContextEditing, DynamicContext, PromptCacheHints, Select, ToolSelector};
@@ -101,6 +101,25 @@ async fn without_a_usable_answer_all_tools_are_offered() {
         assert_eq!(offered(&model.requests()[0]), NAMES);
         assert_eq!(warnings.take().len(), 1);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interrupt_while_tools_are_picked_ends_the_reply_and_the_next_one_picks() {
+    let small = ScriptedModel::new([Answer::new().text("[").hangs(), Answer::from(r#"["mail"]"#)]);
+    let model = ScriptedModel::new(["Done."]);
+    let layer = selector(&small).build().unwrap();
+    let mut agent = builder(&model).tools(NAMES.map(ScriptedTool::echo)).middleware(layer).build().unwrap();
+    let token = CancelToken::new();
+    let later = token.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        later.cancel();
+    });
+    let message = agent.reply("Go").cancel_on(token).await.unwrap();
+    assert_eq!(message.finished_reason, Some(ReplyFinishedReason::Interrupted));
+    assert!(model.requests().is_empty());
+    agent.reply("Go").await.unwrap();
+    assert_eq!(offered(&model.requests()[0]), ["mail"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,6 +1,6 @@
 //! Which arguments are paths.
 
-use cepa_core::Tool;
+use cepa_core::{GENERATE_STRUCTURED_OUTPUT, Tool};
 use regex::Regex;
 use serde_json::{Map, Value};
 
@@ -57,6 +57,10 @@ impl Select {
                     skipped.push(place);
                 }
             }
+        }
+        if name == GENERATE_STRUCTURED_OUTPUT {
+            // An answer, of which nothing is opened.
+            return Ok(found);
         }
         let by_name = found.len();
         let mut walk = Walk { select: self, found, left: MAX_VALUES };
