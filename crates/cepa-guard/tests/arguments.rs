@@ -357,6 +357,7 @@ async fn arguments_are_paths_by_name_by_format_and_by_tool() {
         json!({"steps": [{"target": "a"}, {"target": "/etc"}]}),
         json!({"steps": [{"target": 3}]}),
         json!({"from": "../outside/a"}),
+        json!({"url_path/x_file": "/etc/passwd"}),
         json!({"path": "../ro/a"}),
         json!({"from": {"a": 1}}),
     ] {
