@@ -40,7 +40,8 @@ use self::{
 /// A call has a line `call` before it runs and a line `result` after it, whether it succeeded, failed, was refused or was
 /// cut off; a question and a refusal have a line `decision`. Lines are on their way before the call goes on: without the
 /// line `call` it does not run (unless [`OnFailure::Warn`] is set). A crash may leave half a line, which the next line
-/// names. Where the last agent with the log is dropped, that waits until all lines are written. Any number of agents, `AuditLog`s and processes may write to one file; they take turns by a lock on `<file>.lock`.
+/// names. Where the last agent with the log is dropped, that waits until all lines are written. Any number of agents,
+/// `AuditLog`s and processes may write to one file; they take turns by a lock on `<file>.lock`.
 ///
 /// | field | holds |
 /// |---|---|
