@@ -54,6 +54,19 @@ impl PiiGuard {
             error: None,
         }
     }
+
+    /// What the guard finds in a text: the detectors' names and the places in bytes, in order. To try detectors out.
+    ///
+    /// ```
+    /// use cepa_guard::{Action, Pii, PiiGuard};
+    ///
+    /// let guard = PiiGuard::builder().detect_all(Action::Redact).build()?;
+    /// assert_eq!(guard.find("Write to bob@example.com."), [("email".into(), 9..24)]);
+    /// # Ok::<_, cepa_guard::ScreenError>(())
+    /// ```
+    pub fn find(&self, text: &str) -> Vec<(Arc<str>, Range<usize>)> {
+        self.screening.cleaner.found(text)
+    }
 }
 
 /// Sets a [`PiiGuard`] up.

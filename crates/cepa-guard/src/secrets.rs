@@ -1,6 +1,6 @@
 //! [`SecretScrub`]: keys and passwords stay inside.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, ops::Range, sync::Arc};
 
 use cepa_core::{
     Acting, ActingInput, ChatResponse, Cx, Middleware, ModelCall, ModelRequest, Msg, Next, OrderRule, Reply,
@@ -43,6 +43,11 @@ impl SecretScrub {
     pub fn builder() -> SecretScrubBuilder {
         let places = Places { system_prompt: true, ..Places::default() };
         SecretScrubBuilder { secrets: Vec::new(), patterns: Vec::new(), known: true, places, error: None }
+    }
+
+    /// What the layer finds in a text: the names of the secrets and the places in bytes, in order.
+    pub fn find(&self, text: &str) -> Vec<(Arc<str>, Range<usize>)> {
+        self.screening.cleaner.found(text)
     }
 }
 
