@@ -60,8 +60,8 @@ const EMAIL: &str = r"[A-Za-z0-9._%+'\-]+(?:@|%40|\\u0040)[A-Za-z0-9](?:[A-Za-z0
 /// Up to 19 digits, so that what follows them is in sight.
 const CARD: &str = r"[2-6](?:[ \-]?[0-9]){12,18}";
 
-/// Dotted numbers, or hexadecimal groups with colons.
-const IP: &str = r"[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:(?:\.[0-9]{1,3}){3})?|[0-9]+(?:\.[0-9]+)+";
+/// Hexadecimal groups with colons, or four dotted numbers: a fifth says that they are something else.
+const IP: &str = r"[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:(?:\.[0-9]{1,3}){3})?|[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?:\.[0-9]+)?";
 
 const MAC: &str = r"[0-9A-Fa-f]{2}(?:(?::[0-9A-Fa-f]{2}){5}|(?:-[0-9A-Fa-f]{2}){5})";
 
