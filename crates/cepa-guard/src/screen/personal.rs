@@ -115,7 +115,7 @@ fn is_card(text: &[u8]) -> bool {
     let first = |count: usize| digits.iter().take(count).fold(0, |number, digit| number * 10 + digit);
     let known = matches!(first(1), 3..=6) || (2221..=2720).contains(&first(4));
     let sum: u32 = digits.iter().rev().enumerate().map(|(at, &digit)| luhn(at, digit)).sum();
-    known && (13..=19).contains(&digits.len()) && sum % 10 == 0
+    known && (13..=19).contains(&digits.len()) && sum.is_multiple_of(10)
 }
 
 fn luhn(at: usize, digit: u32) -> u32 {
