@@ -67,7 +67,7 @@ async fn a_call_whose_arguments_hold_it_does_not_run() {
     let (left, _) = talk(builder, &model, &["Send it"]).await;
     left.holds_none_of(&["bob@example.com"]);
     assert_eq!(left.events[0].text(), "I do not talk about that.");
-    assert_eq!(send.calls(), [json!(0); 0]);
+    assert!(send.calls().is_empty());
 }
 
 #[tokio::test]

@@ -1,12 +1,16 @@
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use cepa_core::{
-    Agent, CancelToken, ConfirmResult, ContentBlock, ContentDelta, HintBlock, Reasoning, ToolCallBlock,
-    UserConfirmResultEvent, on_reasoning,
+    Acting, Agent, CancelToken, ConfirmResult, ContentBlock, ContentDelta, Cx, HintBlock, ModelCall, Next,
+    Reasoning, Reply, ReplyInput, ToolCallBlock, UserConfirmResultEvent, on_acting, on_model_call,
+    on_reasoning, on_reply,
     serde_json::{self, json},
     testing::{Answer, EventLog, ScriptedModel, ScriptedTool, ToolAnswer},
 };
-use cepa_guard::{Action, Pii, PiiGuard, ScreenError};
+use cepa_guard::{Action, Pii, PiiGuard, ScreenError, ToolOutputLimit};
 
 use crate::support::talk;
 
@@ -201,4 +205,46 @@ fn a_guard_that_cannot_be_says_why() {
     ));
     let shown = format!("{:?}", emails(Action::Hash).hash_key("a key nobody sees").build().unwrap());
     assert!(!shown.contains("nobody"), "{shown}");
+}
+
+#[tokio::test]
+async fn layers_between_the_two_halves_see_nothing() {
+    let seen = Arc::new(Mutex::new(String::new()));
+    let (of_replies, of_models, of_tools) = (seen.clone(), seen.clone(), seen.clone());
+    let replies = on_reply(move |_cx: Cx<Reply>, input: ReplyInput, next: Next<Reply>| {
+        *of_replies.lock().unwrap() += &format!("{input:?}");
+        next.run(input)
+    });
+    let models = on_model_call(move |_cx: Cx<ModelCall>, request, next: Next<ModelCall>| {
+        let seen = of_models.clone();
+        async move {
+            let response = next.collect(request).await?;
+            *seen.lock().unwrap() += &format!("{response:?}");
+            Ok(response)
+        }
+    });
+    let tools = on_acting(move |_cx: Cx<Acting>, input, next: Next<Acting>| {
+        let seen = of_tools.clone();
+        async move {
+            let response = next.collect(input).await?;
+            *seen.lock().unwrap() += &format!("{response:?}");
+            Ok(response)
+        }
+    });
+    let guard = emails(Action::Redact).build().unwrap();
+    let call = Answer::new().text(format!("I ask {EMAIL} ")).tool_call("look", json!({"who": EMAIL}));
+    let model = ScriptedModel::new([call, "Done.".into()]);
+    let builder = Agent::builder("Friday")
+        .tool(ScriptedTool::new("look", [EMAIL]))
+        .middleware(guard.for_input())
+        .middleware(replies)
+        .middleware(models)
+        .middleware(tools)
+        .middleware(ToolOutputLimit::builder().max_bytes(1000).build().unwrap())
+        .middleware(guard);
+    let (left, _) = talk(builder, &model, &[EMAIL]).await;
+    left.holds_none_of(&[EMAIL]);
+    assert!(left.of("stands").is_empty(), "the order is as it should be: {left:?}");
+    let seen = seen.lock().unwrap();
+    assert_eq!((seen.matches("[REDACTED:email]").count(), seen.contains(EMAIL)), (4, false), "{seen}");
 }
