@@ -168,14 +168,19 @@ fn url(text: &str, candidate: Range<usize>) -> Option<Range<usize>> {
     (!trimmed.ends_with('/') || trimmed.matches('/').count() > 2).then_some(candidate.start..end)
 }
 
+/// Up to the end of a group: what follows a number may be another one.
 fn phone(text: &str, candidate: Range<usize>) -> Option<Range<usize>> {
     let value = text.get(candidate.clone())?;
-    let (before, after) = neighbours(text, &candidate);
-    if digit(after) || (digit(before) || (word(before) && !value.starts_with('+'))) {
+    let (before, _) = neighbours(text, &candidate);
+    // `A0171…` is a part of something, and so are the digits of `3.0049…`.
+    let inside_word = word(before) && !value.starts_with('+');
+    let inside_number = matches!(before, Some(b'.' | b',' | b'-')) && !value.starts_with(['+', '(']);
+    if digit(before) || inside_word || inside_number {
         return None;
     }
-    let digits = value.bytes().filter(u8::is_ascii_digit).count();
-    // `2024-01-15 10:30` begins with a digit that is none of a telephone's; a part of `3.0049…` is no number of its own.
-    let inside_number = matches!(before, Some(b'.' | b',' | b'-')) && !value.starts_with(['+', '(']);
-    ((8..=17).contains(&digits) && !inside_number).then_some(candidate)
+    (candidate.start + 8..=candidate.end).rev().map(|end| candidate.start..end).find(|range| {
+        let digits = text.as_bytes().get(range.clone()).unwrap_or_default();
+        let count = digits.iter().filter(|byte| byte.is_ascii_digit()).count();
+        digit(digits.last().copied()) && !digit(neighbours(text, range).1) && (8..=17).contains(&count)
+    })
 }

@@ -22,12 +22,11 @@ fn emails(action: Action) -> cepa_guard::PiiGuardBuilder {
 
 #[tokio::test]
 async fn hints_of_other_layers_do_not_reach_the_model_or_the_state() {
-    let hinting =
-        on_reasoning(|cx: cepa_core::Cx<Reasoning>, input, next: cepa_core::Next<Reasoning>| async move {
-            let hint = ContentBlock::Hint(HintBlock::new(format!("The user is {EMAIL}.")));
-            cx.state()?.append_context(cx.agent_name(), [hint]);
-            next.run(input).await
-        });
+    let hinting = on_reasoning(|cx: Cx<Reasoning>, input, next: Next<Reasoning>| async move {
+        let hint = ContentBlock::Hint(HintBlock::new(format!("The user is {EMAIL}.")));
+        cx.state()?.append_context(cx.agent_name(), [hint]);
+        next.run(input).await
+    });
     let model = ScriptedModel::new(["Hello"]);
     let builder =
         Agent::builder("Friday").middleware(emails(Action::Redact).build().unwrap()).middleware(hinting);
