@@ -22,7 +22,12 @@ use self::{
     builder::Tools,
     circuit::{Change, Circuit, Outcome, Phase, Rules, Ticket},
 };
-use crate::{nested, texts, when::When};
+use crate::{
+    nested,
+    refused::{refuse, was_refused},
+    texts,
+    when::When,
+};
 
 /// Stops calling a model, or a tool, that keeps failing, and tries from time to time whether it is well again.
 ///
@@ -177,6 +182,8 @@ impl Drop for Pass<'_> {
 /// What a tool call says about the tool.
 fn outcome_of_tool(result: &Result<ToolResponse>) -> Outcome {
     match result {
+        // A layer inside did not even ask the tool.
+        Ok(response) if was_refused(response) => Outcome::Nothing,
         Ok(response) => match response.state {
             ToolResultState::Error => Outcome::Failure,
             ToolResultState::Denied | ToolResultState::Interrupted => Outcome::Nothing,
@@ -261,7 +268,7 @@ impl Middleware for CircuitBreaker {
         }
         let pass = match Pass::enter(&self.0.rules, &circuit, &name) {
             Ok(pass) => pass,
-            Err(retry_in) => return Ok(ToolResponse::error(texts::tool_is_off(&name, retry_in))),
+            Err(retry_in) => return Ok(refuse("CircuitBreaker", texts::tool_is_off(&name, retry_in))),
         };
         let result = nested::inside(id, next.run(input)).await;
         pass.leave(outcome_of_tool(&result));

@@ -11,7 +11,11 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{OptionError, nested, refused::WaitTooLong, texts};
+use crate::{
+    OptionError, nested,
+    refused::{WaitTooLong, refuse},
+    texts,
+};
 
 /// Lets no more model calls, and no more tool calls, run at once than so many.
 ///
@@ -169,7 +173,7 @@ impl Middleware for ConcurrencyLimit {
         let Ok(_places) = timeout(self.max_wait, both).await else {
             let tool = &input.tool_call.name;
             tracing::warn!(tool = %tool, waited = ?self.max_wait, "no place for a tool call");
-            return Ok(ToolResponse::error(texts::TOOL_NO_PLACE.replace("{tool_name}", tool)));
+            return Ok(refuse("ConcurrencyLimit", texts::TOOL_NO_PLACE.replace("{tool_name}", tool)));
         };
         let run = nested::inside(nested::id_of(first), next.run(input));
         match second {

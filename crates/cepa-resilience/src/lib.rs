@@ -2,8 +2,13 @@
 //!
 //! | layer | what it does |
 //! |---|---|
+//! | [`BackgroundTools`] | lets tool calls that take long go on in the background |
+//! | [`ToolErrorPolicy`] | decides what becomes of tools that fail: told, in other words, hidden, the end |
+//! | [`ToolRetry`] | tries tool calls again that failed |
 //! | [`ModelFallback`] | asks another model where one has failed |
 //! | [`ModelRetry`] | asks a model again that has failed |
+//! | [`ModelCallLimit`] | limits the model calls of a reply and of a session |
+//! | [`ToolCallLimit`] | limits the tool calls of a reply and of a session, altogether and by tool |
 //! | [`CircuitBreaker`] | stops calling a model or a tool that keeps failing |
 //! | [`RateLimit`] | requests and tokens per minute, shared by many agents |
 //! | [`ConcurrencyLimit`] | model and tool calls at once, shared by many agents |
@@ -24,7 +29,6 @@ mod model_retry;
 mod nested;
 mod options;
 mod rate_limit;
-mod refusal;
 mod refused;
 mod spent;
 #[doc(hidden)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cepa_core::Error;
+use cepa_core::{Error, ToolResponse, ToolResultState};
 
 use crate::CircuitOpen;
 
@@ -24,4 +24,23 @@ pub struct WaitTooLong {
 /// Whether a layer of this crate refused the call, so that the model was not even asked.
 pub(crate) fn is_refusal(error: &Error) -> bool {
     error.downcast_ref::<WaitTooLong>().is_some() || error.downcast_ref::<CircuitOpen>().is_some()
+}
+
+/// In the metadata of a result: the layer that has refused the call. Such a result is no failure of the tool: it is
+/// neither tried again nor put in other words.
+const REFUSED_BY: &str = "refused_by";
+
+/// The error result of a call that a layer refuses.
+pub(crate) fn refuse(layer: &str, text: String) -> ToolResponse {
+    ToolResponse::error(text).with_metadata(REFUSED_BY, layer)
+}
+
+/// Whether a layer of this crate refused the call, so that the tool was not even asked.
+pub(crate) fn was_refused(response: &ToolResponse) -> bool {
+    response.metadata.contains_key(REFUSED_BY)
+}
+
+/// Whether a result says that the tool itself has failed.
+pub(crate) fn tool_failed(response: &ToolResponse) -> bool {
+    response.state == ToolResultState::Error && !was_refused(response)
 }

@@ -284,6 +284,8 @@ impl Middleware for Timeout {
                     patience.read_since(read);
                 }
                 Ok(None) => return items.finish().await,
+                // It goes on in the background: the time of the reply is not about it any more.
+                Err(Late::End(_)) if cx.is_detached() => patience.forget_end(),
                 Err(late) => break late,
             }
         };

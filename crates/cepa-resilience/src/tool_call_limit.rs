@@ -10,7 +10,7 @@ use cepa_core::{
 use crate::{
     AtLimit, LimitReached, OptionError,
     limits::{Limits, counts::Counts, texts},
-    refusal::refuse,
+    refused::refuse,
 };
 
 /// Limits how many tool calls a reply and a session may make: altogether, and of single tools.

@@ -7,7 +7,7 @@ use cepa_core::{
     ReasoningInput, Result, ToolChunk, ToolResponse, ToolResultState, middleware,
 };
 
-use crate::{ToolFailure, refusal::tool_failed};
+use crate::{ToolFailure, refused::tool_failed};
 
 /// What becomes of a tool's failure.
 #[derive(Clone, Default)]

@@ -8,7 +8,7 @@ use cepa_core::{
 };
 use tokio::time::{Instant, sleep};
 
-use crate::{Backoff, OptionError, ToolFailure, refusal::tool_failed};
+use crate::{Backoff, OptionError, ToolFailure, refused::tool_failed};
 
 /// Tries a failed tool call again: of tools that say that this does no harm
 /// ([`Tool::is_idempotent`](cepa_core::Tool::is_idempotent)), and of named ones.
@@ -17,7 +17,7 @@ use crate::{Backoff, OptionError, ToolFailure, refusal::tool_failed};
 /// are output like any other, the first piece is held back until the second comes or the call ends; a tool that sends
 /// pieces and fails half-way is tried again only with [`hold_output`](ToolRetryBuilder::hold_output). What attempts that
 /// were tried again had said is dropped. Failures for the developer are not tried again unless
-/// [`retry_if`](ToolRetryBuilder::retry_if) says so, calls that a layer refused never.
+/// [`when`](ToolRetryBuilder::when) says so, calls that a layer refused never.
 ///
 /// ```
 /// use cepa_core::{Agent, serde_json::json, testing::{Answer, ScriptedModel, ScriptedTool, ToolAnswer}};
@@ -45,11 +45,11 @@ type Predicate = Arc<dyn Fn(&ToolFailure<'_>) -> bool + Send + Sync>;
 pub struct ToolRetryBuilder {
     attempts: u32,
     backoff: Backoff,
-    within: Duration,
+    deadline: Duration,
     tools: BTreeSet<String>,
     idempotent: bool,
     hold_output: bool,
-    retry_if: Predicate,
+    when: Predicate,
 }
 
 /// How much of an attempt's output is held back at most, in bytes. More goes out, and is the result.
@@ -60,11 +60,11 @@ impl Default for ToolRetryBuilder {
         Self {
             attempts: 3,
             backoff: Backoff::default(),
-            within: Duration::from_secs(120),
+            deadline: Duration::from_secs(120),
             tools: BTreeSet::new(),
             idempotent: true,
             hold_output: false,
-            retry_if: Arc::new(may_pass),
+            when: Arc::new(may_pass),
         }
     }
 }
@@ -88,8 +88,8 @@ impl ToolRetryBuilder {
     }
 
     /// No attempt begins later than this after the first one. 2 minutes by default.
-    pub fn within(mut self, time: Duration) -> Self {
-        self.within = time;
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
         self
     }
 
@@ -114,8 +114,8 @@ impl ToolRetryBuilder {
     }
 
     /// Which failures are tried again: those that are results for the model, and time limits, by default.
-    pub fn retry_if(mut self, retry_if: impl Fn(&ToolFailure<'_>) -> bool + Send + Sync + 'static) -> Self {
-        self.retry_if = Arc::new(retry_if);
+    pub fn when(mut self, when: impl Fn(&ToolFailure<'_>) -> bool + Send + Sync + 'static) -> Self {
+        self.when = Arc::new(when);
         self
     }
 
@@ -125,7 +125,7 @@ impl ToolRetryBuilder {
     /// No attempts, times that cannot be.
     pub fn build(self) -> Result<ToolRetry, OptionError> {
         OptionError::check_count("attempts", self.attempts.into())?;
-        OptionError::check_time("within", self.within)?;
+        OptionError::check_time("deadline", self.deadline)?;
         self.backoff.check()?;
         Ok(ToolRetry { options: self })
     }
@@ -186,13 +186,13 @@ impl Middleware for ToolRetry {
         let mut waits = options.backoff.waits();
         for attempt in 1..options.attempts {
             let tried = Tried::run(&cx, next.clone(), input.clone(), options.hold_output).await;
-            let again = !cx.is_interrupted()
-                && tried.failure(tool).is_some_and(|failure| (options.retry_if)(&failure));
+            let again =
+                !cx.is_interrupted() && tried.failure(tool).is_some_and(|failure| (options.when)(&failure));
             if !again {
                 return tried.settle(&cx).await;
             }
             let wait = waits.next(None);
-            if begun.elapsed() + wait > options.within {
+            if begun.elapsed() + wait > options.deadline {
                 tracing::warn!(tool, attempt, "a tool call failed, and there is no time to try again");
                 return tried.settle(&cx).await;
             }
@@ -286,7 +286,7 @@ impl fmt::Debug for ToolRetryBuilder {
         f.debug_struct("ToolRetryBuilder")
             .field("attempts", &self.attempts)
             .field("backoff", &self.backoff)
-            .field("within", &self.within)
+            .field("deadline", &self.deadline)
             .field("tools", &self.tools)
             .field("idempotent", &self.idempotent)
             .field("hold_output", &self.hold_output)

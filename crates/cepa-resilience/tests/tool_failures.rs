@@ -102,7 +102,7 @@ async fn attempts_and_time_end_and_the_last_failure_is_the_result() {
     for (layer, calls, took) in [
         (retry().attempts(4), 4, 7 * SECOND),
         (retry().attempts(1), 1, Duration::ZERO),
-        (retry().attempts(9).within(6 * SECOND), 3, 3 * SECOND),
+        (retry().attempts(9).deadline(6 * SECOND), 3, 3 * SECOND),
     ] {
         let look = ScriptedTool::answering("look", |_| ToolAnswer::new().fails("503")).read_only();
         let mut agent = builder(&look).middleware(layer.build().unwrap()).build().unwrap();
@@ -118,7 +118,7 @@ async fn the_caller_says_which_failures_pass() {
     let answers =
         || [ToolAnswer::new().fails("not found"), ToolAnswer::new().fails_for_developer("bug"), "no".into()];
     let look = ScriptedTool::new("look", answers()).idempotent();
-    let layer = retry().retry_if(|failure| failure.text != "not found").build().unwrap();
+    let layer = retry().when(|failure| failure.text != "not found").build().unwrap();
     let mut agent = builder(&look).middleware(layer).build().unwrap();
     agent.reply("Go").await.unwrap();
     assert_eq!((look.calls().len(), result(&agent).1.as_str()), (1, "not found"));
@@ -129,7 +129,7 @@ async fn the_caller_says_which_failures_pass() {
     agent.reply("Go").await.unwrap_err();
     assert_eq!(look.calls().len(), 1);
     let look = ScriptedTool::new("look", answers().into_iter().skip(1)).idempotent();
-    let layer = retry().retry_if(|failure| failure.error.is_some()).build().unwrap();
+    let layer = retry().when(|failure| failure.error.is_some()).build().unwrap();
     let mut agent = builder(&look).middleware(layer).build().unwrap();
     agent.reply("Go").await.unwrap();
     assert_eq!(result(&agent), (ToolResultState::Success, "no".into()));
@@ -274,5 +274,5 @@ async fn a_time_limit_that_is_an_error_is_a_failure_of_the_tool() {
 fn retries_that_cannot_be_say_why() {
     let error = ToolRetry::builder().attempts(0).build().unwrap_err().to_string();
     assert_eq!(error, "`attempts` is 0, but must be at least 1");
-    assert!(ToolRetry::builder().within(Duration::ZERO).build().is_err());
+    assert!(ToolRetry::builder().deadline(Duration::ZERO).build().is_err());
 }

@@ -175,6 +175,11 @@ impl Cx<Acting> {
     pub fn detach(&self) {
         self.frame.detached.store(true, Relaxed);
     }
+
+    /// Whether a layer has [detached](Self::detach) this call: limits of the reply are no longer about it.
+    pub fn is_detached(&self) -> bool {
+        self.frame.is_detached()
+    }
 }
 
 impl<H: AgentHook> Cx<H> {

@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn pictures_are_told_too_and_errors_in_words() {
         let picture = ToolChunk::data(DataBlock::new(Source::base64("AAAA", "image/png")));
-        let pictured = hint(&[picture.clone()], How::Done(ToolResultState::Success));
+        let pictured = hint(std::slice::from_ref(&picture), How::Done(ToolResultState::Success));
         assert_eq!(pictured.hint.data().count(), 1);
         let failed = hint(&[ToolChunk::text("half"), picture], How::Failed("no disk".into()));
         let text = failed.hint.text().into_owned();

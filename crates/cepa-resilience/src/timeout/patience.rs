@@ -102,6 +102,14 @@ impl Patience {
         }
     }
 
+    /// What is around the call need not be over any more.
+    pub(super) fn forget_end(&mut self) {
+        self.limits.end = None;
+        if let Some((at, _)) = self.due() {
+            self.sleep.as_mut().reset(at);
+        }
+    }
+
     /// A reader has taken an item since then: its time is nobody's delay.
     pub(super) fn read_since(&mut self, then: Instant) {
         let now = Instant::now();
