@@ -174,13 +174,13 @@ const OUTPUT_CUT: &str = "output_cut";
 impl Middleware for ToolOutputLimit {
     fn order(&self) -> &'static [OrderRule] {
         const RULES: &[OrderRule] = &[
-            OrderRule::inside_of(
+            OrderRule::outside_of(
                 "PiiGuard",
-                "outside, a cut may part a value, and what is kept elsewhere is not clean",
+                "inside, a cut may part a value, and what is kept elsewhere is not clean",
             ),
-            OrderRule::inside_of(
+            OrderRule::outside_of(
                 "SecretScrub",
-                "outside, a cut may part a secret, and what is kept elsewhere is not clean",
+                "inside, a cut may part a secret, and what is kept elsewhere is not clean",
             ),
             OrderRule::outside_of(
                 "ToolRetry",

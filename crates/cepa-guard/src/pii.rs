@@ -1,10 +1,10 @@
 //! [`PiiGuard`]: personal data stays inside.
 
-use std::{fmt, ops::Range, sync::Arc};
+use std::{borrow::Cow, fmt, ops::Range, sync::Arc};
 
 use cepa_core::{
-    Acting, ActingInput, ChatResponse, Cx, Middleware, ModelCall, ModelRequest, Msg, Next, OrderRule, Reply,
-    ReplyInput, Result, ToolResponse, middleware,
+    Acting, ActingInput, ChatResponse, Cx, Middleware, MiddlewareKey, ModelCall, ModelRequest, Msg, Next,
+    OrderRule, Reply, ReplyInput, Result, ToolResponse, middleware,
 };
 
 use crate::screen::{Action, Cleaner, Detector, OnBlock, Pii, Places, ScreenError, Screening, Writer};
@@ -13,11 +13,12 @@ use crate::screen::{Action, Cleaner, Detector, OnBlock, Pii, Places, ScreenError
 /// while they stream, the arguments of tool calls, tool results, requests and the texts of errors.
 ///
 /// A value is found wherever the borders of its pieces are, and behind the escapes of JSON. Only what may be the
-/// beginning of a value is held back (mostly the last word); arguments of tool calls go out when they are whole. It
-/// should be the outermost layer: then nothing that it knows is in any event, request, state or log.
+/// beginning of a value is held back (mostly the last word); arguments of tool calls go out when they are whole. Alone,
+/// its place does not matter: nothing that it knows is in any event, request, state or log. Beside layers that keep or
+/// repeat what they see it belongs innermost, and [`for_input`](Self::for_input) of it outermost.
 ///
 /// ```
-/// use cepa_core::{Agent, testing::ScriptedModel};
+/// use cepa_core::{Agent, testing::{Answer, ScriptedModel}};
 /// use cepa_guard::{Action, Pii, PiiGuard};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -27,8 +28,7 @@ use crate::screen::{Action, Cleaner, Detector, OnBlock, Pii, Places, ScreenError
 ///     .detect(Pii::Card, Action::Mask)
 ///     .pattern("staff_number", r"S-[0-9]{6}", 8, Action::Redact)
 ///     .build()?;
-/// let model = ScriptedModel::new(["Bob (bob@exam", "ignored"]);
-/// # let model = ScriptedModel::new([cepa_core::testing::Answer::new().texts(["Bob (bob@exam", "ple.com), S-12", "3456"])]);
+/// let model = ScriptedModel::new([Answer::new().texts(["Bob (bob@exam", "ple.com), S-12", "3456"])]);
 /// let mut agent = Agent::builder("Friday").model(model).middleware(guard).build()?;
 /// let answer = agent.reply("Who has 4111 1111 1111 1111?").await?;
 /// assert_eq!(answer.text().as_deref(), Some("Bob ([REDACTED:email]), [REDACTED:staff_number]"));
@@ -53,6 +53,26 @@ impl PiiGuard {
             on_block: OnBlock::default(),
             error: None,
         }
+    }
+
+    /// The same detectors for what goes in only: the outermost layer, where the whole stands innermost. Then the layers
+    /// in between (traces, logs, limits, retries) see neither what a user wrote nor what a model or a tool said.
+    #[must_use]
+    pub fn for_input(&self) -> Self {
+        Self { screening: self.screening.for_input() }
+    }
+
+    /// What the guard finds in a text: the detectors' names and the places in bytes, in order. To try detectors out.
+    ///
+    /// ```
+    /// use cepa_guard::{Action, Pii, PiiGuard};
+    ///
+    /// let guard = PiiGuard::builder().detect_all(Action::Redact).build()?;
+    /// assert_eq!(guard.find("Write to bob@example.com."), [("email".into(), 9..24)]);
+    /// # Ok::<_, cepa_guard::ScreenError>(())
+    /// ```
+    pub fn find(&self, text: &str) -> Vec<(Arc<str>, Range<usize>)> {
+        self.screening.cleaner.found(text)
     }
 }
 
@@ -173,24 +193,19 @@ impl PiiGuardBuilder {
     }
 }
 
-const ORDER: &[OrderRule] = &[
-    OrderRule::outside_of("TracingMiddleware", "outside, the trace keeps what the guard takes out"),
-    OrderRule::outside_of("AuditLog", "outside, the log keeps what the guard takes out"),
-    OrderRule::outside_of(
-        "ToolOutputLimit",
-        "inside, what the limit keeps elsewhere is read back unseen, and a cut may part a value",
-    ),
-    OrderRule::outside_of(
-        "ModelRetry",
-        "inside, text that is held back for each attempt makes a retry look possible when it is not",
-    ),
-    OrderRule::outside_of("ToolRetry", "inside, the retries log errors before they are clean"),
-];
-
 #[middleware]
 impl Middleware for PiiGuard {
+    fn name(&self) -> Cow<'static, str> {
+        self.screening.name()
+    }
+
+    /// It keeps nothing.
+    fn key(&self) -> Option<MiddlewareKey> {
+        None
+    }
+
     fn order(&self) -> &'static [OrderRule] {
-        ORDER
+        self.screening.order()
     }
 
     async fn on_reply(&self, cx: Cx<Reply>, input: ReplyInput, next: Next<Reply>) -> Result<Msg> {

@@ -1,10 +1,10 @@
 //! [`SecretScrub`]: keys and passwords stay inside.
 
-use std::{fmt, sync::Arc};
+use std::{borrow::Cow, fmt, ops::Range, sync::Arc};
 
 use cepa_core::{
-    Acting, ActingInput, ChatResponse, Cx, Middleware, ModelCall, ModelRequest, Msg, Next, OrderRule, Reply,
-    ReplyInput, Result, ToolResponse, middleware,
+    Acting, ActingInput, ChatResponse, Cx, Middleware, MiddlewareKey, ModelCall, ModelRequest, Msg, Next,
+    OrderRule, Reply, ReplyInput, Result, ToolResponse, middleware,
 };
 
 use crate::screen::{
@@ -43,6 +43,18 @@ impl SecretScrub {
     pub fn builder() -> SecretScrubBuilder {
         let places = Places { system_prompt: true, ..Places::default() };
         SecretScrubBuilder { secrets: Vec::new(), patterns: Vec::new(), known: true, places, error: None }
+    }
+
+    /// The same detectors for what goes in only: the outermost layer, where the whole stands innermost. Then the layers
+    /// in between (traces, logs, limits, retries) see neither what a user wrote nor what a model or a tool said.
+    #[must_use]
+    pub fn for_input(&self) -> Self {
+        Self { screening: self.screening.for_input() }
+    }
+
+    /// What the layer finds in a text: the names of the secrets and the places in bytes, in order.
+    pub fn find(&self, text: &str) -> Vec<(Arc<str>, Range<usize>)> {
+        self.screening.cleaner.found(text)
     }
 }
 
@@ -120,19 +132,19 @@ impl SecretScrubBuilder {
     }
 }
 
-const ORDER: &[OrderRule] = &[
-    OrderRule::outside_of("TracingMiddleware", "outside, the trace keeps the secrets"),
-    OrderRule::outside_of("AuditLog", "outside, the log keeps the secrets"),
-    OrderRule::outside_of(
-        "ToolOutputLimit",
-        "inside, what the limit keeps elsewhere is read back unseen, and a cut may part a secret",
-    ),
-];
-
 #[middleware]
 impl Middleware for SecretScrub {
+    fn name(&self) -> Cow<'static, str> {
+        self.screening.name()
+    }
+
+    /// It keeps nothing.
+    fn key(&self) -> Option<MiddlewareKey> {
+        None
+    }
+
     fn order(&self) -> &'static [OrderRule] {
-        ORDER
+        self.screening.order()
     }
 
     async fn on_reply(&self, cx: Cx<Reply>, input: ReplyInput, next: Next<Reply>) -> Result<Msg> {

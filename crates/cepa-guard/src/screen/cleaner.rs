@@ -1,6 +1,6 @@
 //! [`Cleaner`]: the detectors of a guard over a whole text.
 
-use std::{borrow::Cow, cmp::Reverse, sync::Arc};
+use std::{borrow::Cow, cmp::Reverse, ops::Range, sync::Arc};
 
 use super::{Action, Detector, Hit, ScreenError, Writer};
 
@@ -39,6 +39,15 @@ impl Cleaner {
         }
         sort(&mut hits);
         hits
+    }
+
+    /// What was found, for people.
+    pub(crate) fn found(&self, text: &str) -> Vec<(Arc<str>, Range<usize>)> {
+        let named = self.all_hits(text).into_iter().filter_map(|hit| {
+            let detector = self.detectors.get(hit.detector)?;
+            Some((detector.name.clone(), hit.range))
+        });
+        named.collect()
     }
 
     /// The text without what was found in it.

@@ -177,6 +177,12 @@ impl Pattern {
                 Err(_) => return true,
             }
         }
+        // A match is told one byte late: it is over when nothing goes on from here.
+        if state.is_tagged() && state.is_match() {
+            let mut next = self.ahead.byte_classes().representatives(0..=255).filter_map(|unit| unit.as_u8());
+            return next
+                .any(|byte| !self.ahead.next_state(cache, state, byte).is_ok_and(|state| state.is_dead()));
+        }
         !state.is_dead()
     }
 }

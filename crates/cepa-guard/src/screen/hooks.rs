@@ -1,10 +1,10 @@
 //! [`Screening`]: a guard's detectors at the hooks of an agent.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use cepa_core::{
-    AgentEvent, Cx, EventKind, ModelCall, ModelRequest, Msg, Next, Purpose, Reply, ReplyFinishedReason,
-    ReplyInput, Result,
+    AgentEvent, Cx, EventKind, ModelCall, ModelRequest, Msg, Next, OrderRule, Purpose, Reply,
+    ReplyFinishedReason, ReplyInput, Result,
 };
 
 use super::{Found, SharedCleaner, errors::blocked};
@@ -58,7 +58,54 @@ pub(crate) struct Screening {
 #[derive(Clone, Copy, Debug)]
 struct InputRefused;
 
+/// Of a guard that looks at what comes out.
+const ORDER: &[OrderRule] = &[
+    OrderRule::inside_of("TracingMiddleware", "outside, the trace holds answers and results as they came"),
+    OrderRule::inside_of("AuditLog", "outside, the log holds results as they came"),
+    OrderRule::inside_of(
+        "ToolOutputLimit",
+        "outside, a cut may part a value, and what is kept elsewhere is not clean",
+    ),
+    OrderRule::inside_of(
+        "ModelRetry",
+        "outside, what is held back counts as sent, and errors are logged as they came",
+    ),
+    OrderRule::inside_of(
+        "ModelFallback",
+        "outside, what is held back counts as sent, and errors are logged as they came",
+    ),
+    OrderRule::inside_of("ToolRetry", "outside, errors are logged as they came"),
+];
+
 impl Screening {
+    pub(crate) fn for_input(&self) -> Self {
+        let nothing_else = Places {
+            input: self.places.input,
+            output: false,
+            tool_arguments: false,
+            tool_results: false,
+            requests: false,
+            system_prompt: false,
+        };
+        Self { places: nothing_else, ..self.clone() }
+    }
+
+    fn looks_at_what_comes_out(&self) -> bool {
+        self.places.output || self.places.tool_arguments || self.places.tool_results
+    }
+
+    pub(crate) fn name(&self) -> Cow<'static, str> {
+        if self.looks_at_what_comes_out() {
+            self.guard.into()
+        } else {
+            format!("{} (input)", self.guard).into()
+        }
+    }
+
+    pub(crate) fn order(&self) -> &'static [OrderRule] {
+        if self.looks_at_what_comes_out() { ORDER } else { &[] }
+    }
+
     pub(crate) async fn reply(&self, cx: Cx<Reply>, mut input: ReplyInput, next: Next<Reply>) -> Result<Msg> {
         if self.places.input {
             let mut found = Found::default();

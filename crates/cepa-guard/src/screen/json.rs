@@ -70,8 +70,10 @@ impl Cleaner {
     pub(crate) fn clean_escaped_in_place(&self, text: &mut String, found: &mut Found) -> bool {
         let mut dirty = false;
         // The deepest first: on the way there half an escape looks like a part of the value.
-        for depth in (1..=DEPTH).rev().filter(|_| text.contains('\\')) {
-            if let Some(clean) = self.clean_behind_escapes(text, depth, found) {
+        for depth in (1..=DEPTH).rev() {
+            if text.contains('\\')
+                && let Some(clean) = self.clean_behind_escapes(text, depth, found)
+            {
                 *text = clean;
                 dirty = true;
             }

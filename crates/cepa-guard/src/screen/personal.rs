@@ -60,8 +60,8 @@ const EMAIL: &str = r"[A-Za-z0-9._%+'\-]+(?:@|%40|\\u0040)[A-Za-z0-9](?:[A-Za-z0
 /// Up to 19 digits, so that what follows them is in sight.
 const CARD: &str = r"[2-6](?:[ \-]?[0-9]){12,18}";
 
-/// Dotted numbers, or hexadecimal groups with colons.
-const IP: &str = r"[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:(?:\.[0-9]{1,3}){3})?|[0-9]+(?:\.[0-9]+)+";
+/// Hexadecimal groups with colons, or four dotted numbers: a fifth says that they are something else.
+const IP: &str = r"[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:(?:\.[0-9]{1,3}){3})?|[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?:\.[0-9]+)?";
 
 const MAC: &str = r"[0-9A-Fa-f]{2}(?:(?::[0-9A-Fa-f]{2}){5}|(?:-[0-9A-Fa-f]{2}){5})";
 
@@ -115,7 +115,7 @@ fn is_card(text: &[u8]) -> bool {
     let first = |count: usize| digits.iter().take(count).fold(0, |number, digit| number * 10 + digit);
     let known = matches!(first(1), 3..=6) || (2221..=2720).contains(&first(4));
     let sum: u32 = digits.iter().rev().enumerate().map(|(at, &digit)| luhn(at, digit)).sum();
-    known && (13..=19).contains(&digits.len()) && sum % 10 == 0
+    known && (13..=19).contains(&digits.len()) && sum.is_multiple_of(10)
 }
 
 fn luhn(at: usize, digit: u32) -> u32 {
@@ -168,14 +168,19 @@ fn url(text: &str, candidate: Range<usize>) -> Option<Range<usize>> {
     (!trimmed.ends_with('/') || trimmed.matches('/').count() > 2).then_some(candidate.start..end)
 }
 
+/// Up to the end of a group: what follows a number may be another one.
 fn phone(text: &str, candidate: Range<usize>) -> Option<Range<usize>> {
     let value = text.get(candidate.clone())?;
-    let (before, after) = neighbours(text, &candidate);
-    if digit(after) || (digit(before) || (word(before) && !value.starts_with('+'))) {
+    let (before, _) = neighbours(text, &candidate);
+    // `A0171…` is a part of something, and so are the digits of `3.0049…`.
+    let inside_word = word(before) && !value.starts_with('+');
+    let inside_number = matches!(before, Some(b'.' | b',' | b'-')) && !value.starts_with(['+', '(']);
+    if digit(before) || inside_word || inside_number {
         return None;
     }
-    let digits = value.bytes().filter(u8::is_ascii_digit).count();
-    // `2024-01-15 10:30` begins with a digit that is none of a telephone's; a part of `3.0049…` is no number of its own.
-    let inside_number = matches!(before, Some(b'.' | b',' | b'-')) && !value.starts_with(['+', '(']);
-    ((8..=17).contains(&digits) && !inside_number).then_some(candidate)
+    (candidate.start + 8..=candidate.end).rev().map(|end| candidate.start..end).find(|range| {
+        let digits = text.as_bytes().get(range.clone()).unwrap_or_default();
+        let count = digits.iter().filter(|byte| byte.is_ascii_digit()).count();
+        digit(digits.last().copied()) && !digit(neighbours(text, range).1) && (8..=17).contains(&count)
+    })
 }

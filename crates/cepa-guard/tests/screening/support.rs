@@ -1,18 +1,13 @@
 //! An agent behind a guard, and everything that has left it.
 
-use std::{
-    fmt::Debug,
-    sync::{Arc, Mutex},
-};
-
 use cepa_core::{
-    Agent, AgentBuilder, ChatModel, ContentBlock, IntoShared, Middleware, Msg, Result, TextOrBlocks, Tool,
+    Agent, AgentBuilder,
     serde_json::{self, Value},
-    testing::{EventLog, Logged, ScriptedModel, ScriptedTool},
+    testing::{EventLog, Logged, ScriptedModel},
 };
 
 /// What is to be kept inside.
-pub const PLANTED: &[&str] = &[
+pub(crate) const PLANTED: &[&str] = &[
     "bob@example.com",
     "4111 1111 1111 1111",
     "5500000000000004",
@@ -26,25 +21,25 @@ pub const PLANTED: &[&str] = &[
 
 /// Everything that has left one conversation.
 #[derive(Debug, Default)]
-pub struct Left {
-    pub places: Vec<(&'static str, String)>,
-    pub events: Vec<EventLog>,
+pub(crate) struct Left {
+    pub(crate) places: Vec<(&'static str, String)>,
+    pub(crate) events: Vec<EventLog>,
 }
 
 impl Left {
     /// The places in which a value is.
-    pub fn of(&self, value: &str) -> Vec<&(&'static str, String)> {
+    pub(crate) fn of(&self, value: &str) -> Vec<&(&'static str, String)> {
         self.places.iter().filter(|(_, text)| text.contains(value)).collect()
     }
 
     #[track_caller]
-    pub fn holds_none_of(&self, values: &[&str]) {
+    pub(crate) fn holds_none_of(&self, values: &[&str]) {
         for value in values {
             assert!(self.of(value).is_empty(), "{value:?} is in {:?}", self.of(value));
         }
     }
 
-    pub fn add_events(&mut self, log: EventLog) {
+    pub(crate) fn add_events(&mut self, log: EventLog) {
         // As a reader sees them: the pieces of a block put together.
         let mut whole = String::new();
         for event in log.events() {
@@ -64,7 +59,7 @@ impl Left {
 }
 
 /// All strings of a value, with nothing escaped.
-pub fn plain(value: &Value) -> String {
+pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => match serde_json::from_str::<Value>(text) {
             Ok(inner @ (Value::Object(_) | Value::Array(_))) => format!("{text}\n{}", plain(&inner)),
@@ -79,15 +74,16 @@ pub fn plain(value: &Value) -> String {
 }
 
 /// Replies to each input, in turn, and gathers what leaves.
-pub async fn talk(builder: AgentBuilder, model: &ScriptedModel, inputs: &[&str]) -> (Left, Agent) {
+pub(crate) async fn talk(builder: AgentBuilder, model: &ScriptedModel, inputs: &[&str]) -> (Left, Agent) {
     let logged = Logged::of("cepa");
     let mut agent = builder.model(model.clone()).build().unwrap();
     let mut left = Left::default();
     for input in inputs {
         let log = EventLog::of(agent.reply(*input)).await;
         left.add_events(log);
-        if let Err(error) = left.events.last().unwrap().outcome() {
-            left.places.push(("an error", format!("{error} {error:?}")));
+        if let Some(Err(error)) = left.events.last().unwrap().outcome() {
+            let error = format!("{error} {error:?}");
+            left.places.push(("an error", error));
         }
     }
     for request in model.requests() {
