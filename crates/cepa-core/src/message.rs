@@ -65,7 +65,8 @@ pub struct Msg {
     pub role: Role,
     /// The message's id; for a reply, the reply's id.
     pub id: Id,
-    /// What the application wants to keep with the message; models do not see it.
+    /// What the application wants to keep with the message; models do not see it. (In a request, the entry
+    /// `cache_control` is a mark for servers that cache prompts.)
     pub metadata: Fields,
     /// When the message was begun.
     pub created_at: Timestamp,

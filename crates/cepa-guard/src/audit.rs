@@ -40,7 +40,8 @@ use self::{
 /// A call has a line `call` before it runs and a line `result` after it, whether it succeeded, failed, was refused or was
 /// cut off; a question and a refusal have a line `decision`. Lines are on their way before the call goes on: without the
 /// line `call` it does not run (unless [`OnFailure::Warn`] is set). A crash may leave half a line, which the next line
-/// names. Any number of agents, `AuditLog`s and processes may write to one file.
+/// names. Where the last agent with the log is dropped, that waits until all lines are written. Any number of agents,
+/// `AuditLog`s and processes may write to one file; they take turns by a lock on `<file>.lock`.
 ///
 /// | field | holds |
 /// |---|---|
@@ -51,6 +52,9 @@ use self::{
 /// | `tool`, `arguments` | what was called; long ones are cut, with length and hash of the whole |
 /// | `decision` | `behavior` and `message` of the permission, where there was one |
 /// | `state`, `text`, `text_bytes`, `error`, `ms` | how it ended, the beginning of the result, its whole length, how long it took |
+///
+/// Put it inside of layers that change calls, so that it tells what has run. What layers outside take out of a result is in
+/// the log all the same.
 ///
 /// The chain shows changes to somebody who has kept a later hash ([`Verified::last_hash`]) elsewhere: whoever may write to
 /// the file may also write all of it anew, or cut off its end. Arguments and results are written as they are: take out what

@@ -3,12 +3,10 @@
 //! A call is judged three times: when it is decided on (so that a person can be asked), right before it runs (a layer may
 //! have changed it), and, where the tool was given to `protect`, at the tool itself.
 
-use std::borrow::Cow;
-
 use cepa_core::{
     Acting, ActingInput, CheckPermission, Cx, Error, Next, PermissionBehavior, PermissionDecision,
-    PermissionMode, PermissionRequest, Result, Tool, ToolCallInput, ToolCallState, ToolCalling, ToolResponse,
-    ToolResultState,
+    PermissionMode, PermissionRequest, Result, Tool, ToolCallBlock, ToolCallInput, ToolCallState,
+    ToolCalling, ToolResponse, ToolResultState,
 };
 use serde_json::{Map, Value};
 
@@ -113,7 +111,7 @@ pub(crate) async fn check_permission<J: Judge>(
     }
     let runs = decision.updated_input.as_ref().unwrap_or(&input);
     let Some(found) = decide(runs) else { return Ok(decision) };
-    let confirmed = call.state == ToolCallState::Allowed && decision.updated_input.is_none();
+    let confirmed = call.state == ToolCallState::Allowed && *runs == input;
     match found.action {
         OnViolation::Error => Err(found.refused(&call.name)),
         OnViolation::Deny => Ok(deny::<J>(found)),
@@ -149,22 +147,8 @@ pub(crate) async fn acting<J: Judge>(
     next: Next<Acting>,
 ) -> Result<ToolResponse> {
     let call = &input.tool_call;
-    let seen = cx.scratch().update(|Seen(list)| {
-        let same = list.iter().rev().find(|(name, text, _)| **name == *call.name && *text == call.input);
-        same.map(|(_, _, input)| input.clone())
-    });
-    let arguments = match seen {
-        Some(arguments) => Cow::Owned(arguments),
-        // Changed since then, by a layer or by a decision: programs write JSON as it should be.
-        None if call.input.trim().is_empty() => Cow::Owned(Map::new()),
-        None => match serde_json::from_str(&call.input) {
-            Ok(arguments) => Cow::Owned(arguments),
-            Err(_) => {
-                return Ok(denied(
-                    "A layer has put arguments into this call that are no JSON object.".to_owned(),
-                ));
-            }
-        },
+    let Some(arguments) = arguments(&cx, call) else {
+        return Ok(denied("A layer has put arguments into this call that are no JSON object.".to_owned()));
     };
     let tool = cx.toolkit().tool(&call.name).map(|tool| &**tool);
     let Some(found) = judge.judge(&call.name, tool, &arguments) else { return next.run(input).await };
@@ -180,6 +164,57 @@ pub(crate) async fn acting<J: Judge>(
             drop(next);
             Ok(denied(found.reason))
         }
+    }
+}
+
+/// The arguments that will run, mended as the core mends them.
+fn arguments(cx: &Cx<Acting>, call: &ToolCallBlock) -> Option<Map<String, Value>> {
+    let seen = cx.scratch().update(|Seen(list)| {
+        let same = list.iter().rev().find(|(name, text, _)| **name == *call.name && *text == call.input);
+        same.map(|(_, _, input)| input.clone())
+    });
+    if call.input.trim().is_empty() {
+        return Some(Map::new());
+    }
+    match (serde_json::from_str::<Map<String, Value>>(&call.input), seen) {
+        // What was decided on may be a layer's copy of the arguments, and other than what runs.
+        (Ok(raw), Some(seen)) => Some(if is_mended(&raw, &seen) { seen } else { raw }),
+        // Changed since then, by a layer or by a decision: programs write JSON as it should be.
+        (Ok(raw), None) => Some(raw),
+        // Written carelessly, by the model.
+        (Err(_), seen) => seen,
+    }
+}
+
+/// Whether arguments are these, but for types that were mended: `"5"` to 5, 5 to `"5"`, a JSON text to what is in it.
+fn is_mended(raw: &Map<String, Value>, seen: &Map<String, Value>) -> bool {
+    raw.len() == seen.len()
+        && raw.iter().all(|(key, raw)| seen.get(key).is_some_and(|seen| is_mended_value(raw, seen)))
+}
+
+fn is_mended_value(raw: &Value, seen: &Value) -> bool {
+    match (raw, seen) {
+        (Value::Object(raw), Value::Object(seen)) => is_mended(raw, seen),
+        (Value::Array(raw), Value::Array(seen)) => {
+            raw.len() == seen.len() && raw.iter().zip(seen).all(|(raw, seen)| is_mended_value(raw, seen))
+        }
+        (Value::Number(raw), Value::Number(seen)) => {
+            raw == seen || (raw.is_f64() && raw.as_f64() == seen.as_f64())
+        }
+        (Value::String(raw), Value::String(seen)) => raw == seen,
+        (Value::String(text), seen) => {
+            let text = text.trim();
+            let text = match text {
+                "True" => "true",
+                "False" => "false",
+                text => text,
+            };
+            serde_json::from_str::<Value>(text).is_ok_and(|read| is_mended_value(&read, seen))
+        }
+        (Value::Number(_) | Value::Bool(_), Value::String(seen)) => {
+            serde_json::from_str::<Value>(seen).is_ok_and(|read| read == *raw)
+        }
+        (raw, seen) => raw == seen,
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cepa_core::{
     Acting, ActingInput, Agent, AgentBuilder, ConfirmResult, Cx, InjectionConfig, Next, PermissionContext,
-    PermissionMode, UserConfirmResultEvent, on_acting, on_tool_call,
+    PermissionMode, UserConfirmResultEvent, on_acting, on_check_permission, on_tool_call,
     testing::{Answer, EventLog, Logged, ScriptedModel, ScriptedTool},
 };
 use cepa_guard::{Access, ArgumentGuard, ArgumentRule, CallRefused, OnViolation, PathGuard};
@@ -110,6 +110,41 @@ async fn a_layer_outside_cannot_put_in_what_the_rules_refuse() {
         .unwrap();
     EventLog::of(agent.reply("Go")).await.assert(["...", "TOOL_RESULT_END denied", "..."]);
     assert!(act.calls().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_shown_to_the_decision_is_not_taken_for_what_runs() {
+    // The request of a decision holds copies: a layer may show others than those that run.
+    let shows = on_check_permission(|_cx, mut request: cepa_core::PermissionRequest, next: Next<_>| {
+        request.input.insert("n".to_owned(), json!(1));
+        next.run(request)
+    });
+    let (model, act) = (calls(json!({"n": 6})), ScriptedTool::echo("act"));
+    let guarded = guard(rule().at("/n").at_most(5));
+    let mut agent = builder(&model).tool(act.clone()).middleware(shows).middleware(guarded).build().unwrap();
+    EventLog::of(agent.reply("Go")).await.assert(["...", "TOOL_RESULT_END denied", "..."]);
+    assert!(act.calls().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn arguments_are_judged_as_the_core_mends_them() {
+    let schema = json!({"type": "object", "properties": {
+        "n": {"type": "integer"}, "on": {"type": "boolean"}, "to": {"type": "string"}, "l": {"type": "array"},
+    }});
+    for (input, ran) in [
+        (r#"{"n": "5", "on": "True", "to": 7, "l": "[1]"}"#, true),
+        ("{'n': 5}", true),
+        (r#"{"n": "6"}"#, false),
+        ("{'n': 6}", false),
+    ] {
+        let model =
+            ScriptedModel::new([Answer::new().raw_tool_call("1", "act", input), Answer::from("Done.")]);
+        let act = ScriptedTool::echo("act").with_schema(schema.clone());
+        let guarded = guard(rule().at("/n").at_most(5));
+        let mut agent = builder(&model).tool(act.clone()).middleware(guarded).build().unwrap();
+        agent.reply("Go").await.unwrap();
+        assert_eq!(act.calls().len(), usize::from(ran), "{input}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -322,6 +357,7 @@ async fn arguments_are_paths_by_name_by_format_and_by_tool() {
         json!({"steps": [{"target": "a"}, {"target": "/etc"}]}),
         json!({"steps": [{"target": 3}]}),
         json!({"from": "../outside/a"}),
+        json!({"url_path/x_file": "/etc/passwd"}),
         json!({"path": "../ro/a"}),
         json!({"from": {"a": 1}}),
     ] {

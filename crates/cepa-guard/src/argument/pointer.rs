@@ -64,8 +64,16 @@ fn step_into<'v>(
     found: &mut Vec<(String, &'v Value)>,
 ) {
     if part == "*" {
-        found.extend(fields.iter().map(|(key, value)| (format!("{place}/{key}"), value)));
+        found.extend(fields.iter().map(|(key, value)| (inside(place, key), value)));
     } else if let Some(value) = fields.get(part) {
-        found.push((format!("{place}/{part}"), value));
+        found.push((inside(place, part), value));
     }
+}
+
+/// The place of a field, such that no name of a field makes two places look the same.
+pub(crate) fn inside(place: &str, key: &str) -> String {
+    if key.contains(['/', '~']) {
+        return format!("{place}/{}", key.replace('~', "~0").replace('/', "~1"));
+    }
+    format!("{place}/{key}")
 }

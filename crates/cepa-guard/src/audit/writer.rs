@@ -117,7 +117,9 @@ impl Run {
                 Ok(job) => self.batch(job, queue),
                 Err(RecvTimeoutError::Timeout) => _ = self.keep(),
                 Err(RecvTimeoutError::Disconnected) => {
-                    _ = self.keep();
+                    if self.unkept.is_some() {
+                        _ = self.keep();
+                    }
                     return;
                 }
             }

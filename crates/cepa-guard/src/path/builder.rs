@@ -204,6 +204,8 @@ impl PathGuardBuilder {
         let folders = folders.collect::<Result<_, _>>()?;
         let base = self.base.map_or_else(env::current_dir, std::path::absolute);
         let base = base.map_err(|source| PathError::Root { path: ".".into(), source })?;
+        // Relative paths go by where that really is, whatever name the folder was given by.
+        let base = place::real(&base)?;
         let named = self.named.into_iter().map(|(tool, pointer, access, is_path)| {
             match Pointer::parse(&pointer).filter(|_| !pointer.is_empty()) {
                 Some(pointer) => Ok(Named { tool, pointer, access, is_path }),

@@ -1,11 +1,11 @@
 //! Which arguments are paths.
 
-use cepa_core::Tool;
+use cepa_core::{GENERATE_STRUCTURED_OUTPUT, Tool};
 use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::Access;
-use crate::argument::pointer::{MAX_VALUES, Pointer};
+use crate::argument::pointer::{MAX_VALUES, Pointer, inside};
 
 /// Names that arguments with paths have, as words of the name: `path`, `filePath`, `output_dir`, `cwd`.
 pub(super) const NAMES: &str = r"^(?i:(?:.*[_.-])?(?:path|paths|file|files|filename|filenames|filepath|filepaths|dir|dirs|directory|directories|folder|folders|cwd|workdir))$|[a-z0-9](?:Paths?|Files?|FileName|Dirs?|Directory|Folder)$";
@@ -57,6 +57,10 @@ impl Select {
                     skipped.push(place);
                 }
             }
+        }
+        if name == GENERATE_STRUCTURED_OUTPUT {
+            // An answer, of which nothing is opened.
+            return Ok(found);
         }
         let by_name = found.len();
         let mut walk = Walk { select: self, found, left: MAX_VALUES };
@@ -117,7 +121,7 @@ impl<'v> Walk<'_, 'v> {
         for (key, value) in fields {
             let schema = schema.and_then(|schema| schema.get("properties")?.get(key));
             let by_name = self.select.names.as_ref().is_some_and(|names| names.is_match(key));
-            self.value(value, schema, format!("{place}/{key}"), by_name)?;
+            self.value(value, schema, inside(place, key), by_name)?;
         }
         Ok(())
     }

@@ -4,16 +4,30 @@ use std::{borrow::Cow, fmt};
 
 use cepa_core::{DataBlock, Source};
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 /// One part of a content.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Part<'a> {
-    Text { text: Cow<'a, str> },
-    ImageUrl { image_url: Link<'a> },
-    VideoUrl { video_url: Link<'a> },
-    InputAudio { input_audio: Audio<'a> },
-    File { file: File<'a> },
+    Text {
+        text: Cow<'a, str>,
+        /// A mark for the server's cache of prompts.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<&'a Value>,
+    },
+    ImageUrl {
+        image_url: Link<'a>,
+    },
+    VideoUrl {
+        video_url: Link<'a>,
+    },
+    InputAudio {
+        input_audio: Audio<'a>,
+    },
+    File {
+        file: File<'a>,
+    },
 }
 
 #[derive(Debug, Serialize)]
@@ -57,7 +71,7 @@ impl Serialize for Place<'_> {
 
 impl<'a> Part<'a> {
     pub(super) fn text(text: impl Into<Cow<'a, str>>) -> Self {
-        Self::Text { text: text.into() }
+        Self::Text { text: text.into(), cache_control: None }
     }
 
     /// A data block as a part. What the model does not take, or no server can fetch, becomes a line of text that

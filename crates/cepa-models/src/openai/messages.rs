@@ -14,6 +14,7 @@ use cepa_core::{
     ContentBlock, DataBlock, Id, Msg, OutputBlock, Role, TextOrBlocks, ToolCallBlock, ToolResultBlock,
 };
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{media::Part, round::Round, tool_calls::is_object};
 
@@ -92,13 +93,44 @@ pub(super) fn wire_messages<'a>(messages: &'a [Arc<Msg>], style: &'a Style) -> V
     }
     let mut called = HashSet::new();
     for message in messages {
+        let begin = writer.out.len();
         match message.role {
             Role::Assistant => writer.reply(message, &mut called),
             Role::System => writer.plain("system", message),
             _ => writer.plain("user", message),
         }
+        if let Some(mark) = message.metadata.get(CACHE_CONTROL) {
+            mark_last(&mut writer.out[begin..], mark);
+        }
     }
     writer.out
+}
+
+/// The entry of a message's metadata that is sent: a mark for the server's cache of prompts, `{"type": "ephemeral"}`.
+const CACHE_CONTROL: &str = "cache_control";
+
+/// Puts the mark at the last text of these messages.
+fn mark_last<'a>(messages: &mut [WireMessage<'a>], mark: &'a Value) {
+    for message in messages.iter_mut().rev() {
+        match &mut message.content {
+            Some(WireContent::Text(text)) => {
+                let part = Part::Text { text: std::mem::take(text), cache_control: Some(mark) };
+                message.content = Some(WireContent::Parts(vec![part]));
+                return;
+            }
+            Some(WireContent::Parts(parts)) => {
+                let texts = parts.iter_mut().rev().filter_map(|part| match part {
+                    Part::Text { cache_control, .. } => Some(cache_control),
+                    _ => None,
+                });
+                if let Some(place) = texts.into_iter().next() {
+                    *place = Some(mark);
+                    return;
+                }
+            }
+            None => {}
+        }
+    }
 }
 
 /// The way from messages to those of the API.

@@ -69,6 +69,21 @@ async fn a_stream_brings_text_thinking_and_usage() {
 }
 
 #[tokio::test]
+async fn marks_and_the_key_for_the_servers_cache_reach_it() {
+    let server = Server::start([Answer::sse(full_stream())]).await;
+    let mut prompt = Msg::system("system", "be brief");
+    prompt.metadata.insert("cache_control", json!({"type": "ephemeral"}));
+    let mut request = ModelRequest::new([prompt, Msg::user("user", "hi")]);
+    request.options.extra.insert("prompt_cache_key", "s1");
+    generate(&model(&server).build().unwrap(), request).await.unwrap();
+    let body = &server.asked()[0].body;
+    let part = json!({"type": "text", "text": "be brief", "cache_control": {"type": "ephemeral"}});
+    assert_eq!(body["messages"][0], json!({"role": "system", "content": [part]}));
+    assert_eq!(body["messages"][1], json!({"role": "user", "content": "hi"}));
+    assert_eq!(body["prompt_cache_key"], "s1");
+}
+
+#[tokio::test]
 async fn a_stream_may_be_cut_anywhere_even_within_a_character() {
     for length in [1, 2, 3, 7] {
         let body = format!("\u{feff}{}", full_stream().replace('\n', "\r\n"));

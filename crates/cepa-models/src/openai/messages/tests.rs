@@ -1,6 +1,6 @@
 use cepa_core::{HintBlock, Source, TextBlock, ThinkingBlock, ToolResultState};
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::*;
 
@@ -133,6 +133,32 @@ fn names_are_sent_when_asked_for_and_possible() {
     let wire = wire(messages, &Style { names: true, ..style() });
     assert_eq!(wire[0]["name"], "alice");
     assert_eq!(wire[1].get("name"), None);
+}
+
+#[test]
+fn a_mark_for_the_cache_is_sent_with_the_last_text_of_its_message() {
+    let marked = |mut message: Msg| {
+        message.metadata.insert("cache_control", json!({"type": "ephemeral", "ttl": "1h"}));
+        message.metadata.insert("other", "not sent");
+        message
+    };
+    let part = |text: &str| json!([{"type": "text", "text": text, "cache_control": {"type": "ephemeral", "ttl": "1h"}}]);
+    let image = || DataBlock::new(Source::base64("AAE=", "image/png"));
+    let messages = vec![
+        marked(Msg::system("system", "be brief")),
+        marked(Msg::user("user", vec![text("look"), image().into()])),
+        marked(Msg::assistant("bot", vec![call("a", "{}"), result("a", "one")])),
+        marked(Msg::assistant("bot", vec![text("hm"), call("b", "{}")])),
+        Msg::user("user", "go"),
+        marked(Msg::user("user", vec![image().into()])),
+    ];
+    let wire = wire(messages, &style());
+    assert_eq!(wire[0], json!({"role": "system", "content": part("be brief")}));
+    assert_eq!(wire[1]["content"][0], part("look")[0]);
+    assert_eq!((&wire[2]["content"], &wire[3]["content"]), (&json!(null), &part("one")));
+    assert_eq!(wire[4]["content"], "hm");
+    assert_eq!(wire[6], json!({"role": "user", "content": "go"}));
+    assert!(wire[7]["content"][0].get("cache_control").is_none());
 }
 
 /// Any blocks in any order, with few ids, so that they repeat and go missing.
