@@ -149,11 +149,6 @@ impl Middleware for AuditLog {
     fn order(&self) -> &'static [OrderRule] {
         const RULES: &[OrderRule] = &[
             OrderRule::inside_of("ToolRetry", "outside, the attempts are logged as one call"),
-            OrderRule::inside_of("PiiGuard", "outside, the log holds what the guard takes out of arguments"),
-            OrderRule::inside_of(
-                "SecretScrub",
-                "outside, the log holds what the guard takes out of arguments",
-            ),
             OrderRule::inside_of("BackgroundTools", "outside, it logs the placeholder and not the result"),
         ];
         RULES

@@ -15,7 +15,8 @@ pub use self::{
     context_editing::{ContextEditing, ContextEditingBuilder},
     dynamic_context::{DynamicContext, DynamicContextBuilder, DynamicContextError},
     model_router::{
-        ChatModelCandidate, ChoiceQuestion, Classifier, ModelRouterBuilder, ModelRouterMiddleware, RouterError,
+        ChatModelCandidate, ChoiceQuestion, Classifier, ModelRouterBuilder, ModelRouterMiddleware,
+        RouterError,
     },
     prompt_cache::PromptCacheHints,
     tool_selector::{Select, ToolSelector, ToolSelectorBuilder, ToolSelectorError},
