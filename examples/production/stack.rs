@@ -12,7 +12,7 @@ use cepa::{
         ModelFallback, ModelRetry, OnToolError, RateLimit, Timeout, ToolCallLimit, ToolErrorPolicy,
         ToolRetry,
     },
-    router::{ChatModelCandidate, ModelRouterMiddleware},
+    router::{ChatModelCandidate, ContextEditing, ModelRouterMiddleware},
 };
 
 use crate::{
@@ -42,6 +42,8 @@ impl Stack {
             ChatModelCandidate::new("large", model(server, "large")?, "proofs"),
         ]);
         let calls = background.calls();
+        let pii = PiiGuard::builder().detect_all(Action::Redact).build()?;
+        let secrets = SecretScrub::builder().build()?;
         let agent = Agent::builder("Friday")
             .system_prompt("You help in the back office. Be brief.")
             .model(model(server, "small")?)
@@ -52,28 +54,32 @@ impl Stack {
             .tool(tools::server_log)
             .tool(tools::report)
             .tool(tools::stock)
-            // What comes back later must pass the guards too.
+            // What the user says is clean before anything else sees it; what models and tools say is, innermost.
+            .middleware(pii.for_input())
+            .middleware(secrets.for_input())
+            // What goes on in the background keeps all layers inside of this one.
             .middleware(background)
-            // Nothing inside of these knows what they take out.
-            .middleware(PiiGuard::builder().detect_all(Action::Redact).build()?)
-            .middleware(SecretScrub::builder().build()?)
             // What ends a reply, before anything is spent on it.
             .middleware(ReplyBudgetControlMiddleware::builder(500).build()?)
             .middleware(router.router_model(model(server, "chooser")?).deadline(FIRST_WORD).build()?)
+            .middleware(ContextEditing::builder().above_tokens(100).keep_last(2).build())
             // Models: another one, then another attempt, and each attempt counted, limited and timed.
             .middleware(ModelFallback::builder().model(model(server, "spare")?).build()?)
             .middleware(ModelRetry::builder().attempts(3).backoff(backoff()).build()?)
-            // Tools: what is told, what is cut, another attempt, and each attempt written down.
+            // Tools: what is told, what is cut, another attempt, and each attempt written down. The guards inside send what
+            // is clean in pieces: without holding it back nothing could be tried again.
             .middleware(ToolErrorPolicy::new().on_developer_error(OnToolError::Hide))
             .middleware(ToolOutputLimit::builder().max_lines(5).build()?)
-            .middleware(ToolRetry::builder().backoff(backoff()).build()?)
+            .middleware(ToolRetry::builder().backoff(backoff()).hold_output(true).build()?)
             .middleware(AuditLog::builder(folder.audit_log()).build()?)
             .middleware(ModelCallLimit::builder().per_reply(12).build()?)
-            .middleware(ToolCallLimit::builder().per_reply(3).build()?)
+            .middleware(ToolCallLimit::builder().per_reply(9).tool_per_reply("read_file", 2).build()?)
             .middleware(breaker.clone())
             .middleware(rate.clone())
             .middleware(ConcurrencyLimit::builder().model_calls(8).tool_calls(8).build()?)
             .middleware(Timeout::builder().first_item(FIRST_WORD).tool_calls(Duration::from_secs(5)).build()?)
+            .middleware(pii)
+            .middleware(secrets)
             // What runs, as it runs.
             .middleware(PathGuard::builder().root(folder.notes()).base(folder.notes()).build()?)
             .build()?;

@@ -170,7 +170,8 @@ impl Middleware for RateLimit {
             return Err(Error::other(WaitTooLong { layer: "RateLimit", what, waited: shared.max_wait }));
         };
         let waited = began.elapsed();
-        if !waited.is_zero() {
+        // What it takes to ask is no wait.
+        if waited >= std::time::Duration::from_millis(1) {
             tracing::debug!(model = model.name(), ?waited, "waited for the rate limit");
         }
         let result = next.run(request).await;

@@ -168,8 +168,12 @@ impl Middleware for ModelRouterMiddleware {
     fn order(&self) -> &'static [OrderRule] {
         const RULES: &[OrderRule] = &[
             OrderRule::inside_of(
-                "PiiGuard",
+                "PiiGuard (input)",
                 "outside, what the user says is given to the classifier before it is redacted",
+            ),
+            OrderRule::inside_of(
+                "SecretScrub (input)",
+                "outside, what the user says is given to the classifier before it is scrubbed",
             ),
             OrderRule::inside_of(
                 "ReplyBudgetControlMiddleware",
