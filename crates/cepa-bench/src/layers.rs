@@ -31,7 +31,7 @@ const REPLIES: usize = 4;
 pub fn run() -> Result<Report, Error> {
     let folder = tempfile::tempdir()?;
     // Without a layer first, then with each.
-    let mut works = works(|agent| Ok(agent))?;
+    let mut works = works(Ok)?;
     for row in ROWS {
         works.extend(self::works(|agent| (row.add)(agent, folder.path()))?);
     }
