@@ -171,7 +171,7 @@ impl Middleware for RateLimit {
         };
         let waited = began.elapsed();
         // What it takes to ask is no wait.
-        if waited >= std::time::Duration::from_millis(1) {
+        if waited >= Duration::from_millis(1) {
             tracing::debug!(model = model.name(), ?waited, "waited for the rate limit");
         }
         let result = next.run(request).await;
