@@ -97,7 +97,7 @@ pub(crate) async fn play(server: &Server, stack: &mut Stack) -> Outcome {
         stack,
         "A model that calls a tool for ever",
         "What is to be done?",
-        [again(), again(), again(), again(), Act::Say("Water the onions.")],
+        [again(), again(), again(), Act::Say("Water the onions.")],
     )
     .await?;
 

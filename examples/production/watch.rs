@@ -33,7 +33,12 @@ impl<S: Subscriber> Layer<S> for Watch {
         }
         let mut line = Line::default();
         event.record(&mut line);
-        let layer = line.guard.unwrap_or_else(|| layer_of(metadata.target()));
+        let layer = match line.guard {
+            // The half of a guard that stands outermost.
+            Some(guard) if line.at_input => format!("{guard} (input)"),
+            Some(guard) => guard,
+            None => layer_of(metadata.target()),
+        };
         println!("  [{layer}] {}{}", line.message, line.fields);
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         told.entry(layer).or_default().push(line.message);
@@ -67,12 +72,14 @@ struct Line {
     message: String,
     fields: String,
     guard: Option<String>,
+    at_input: bool,
 }
 
 impl Visit for Line {
     fn record_str(&mut self, field: &Field, value: &str) {
         match field.name() {
             "guard" => self.guard = Some(value.to_owned()),
+            "place" if value == "input" => self.at_input = true,
             _ => self.record_debug(field, &value),
         }
     }

@@ -25,10 +25,12 @@ fn every_layer_does_what_it_is_there_for() {
     }
     for (layer, did) in [
         ("BackgroundTools", "goes on in the background"),
-        ("PiiGuard", "taken out"),
-        ("SecretScrub", "taken out"),
+        ("PiiGuard (input)", "taken out"),
+        ("PiiGuard  ", "taken out"),
+        ("SecretScrub  ", "taken out"),
         ("ReplyBudgetControlMiddleware", "told the model to come to an end"),
         ("ModelRouterMiddleware", "the model of the reply is chosen"),
+        ("ContextEditing", "old tool results are left out"),
         ("ModelFallback", "another model is asked"),
         ("ModelRetry", "tries again"),
         ("ToolOutputLimit", "a tool's output was cut"),
