@@ -10,7 +10,7 @@ use cepa_resilience::{
     BackgroundTools, CircuitBreaker, ConcurrencyLimit, ModelCallLimit, ModelFallback, ModelRetry, RateLimit,
     Timeout, ToolCallLimit, ToolErrorPolicy, ToolRetry,
 };
-use cepa_router::{ChatModelCandidate, ChoiceQuestion, ModelRouterMiddleware};
+use cepa_router::{ChatModelCandidate, ChoiceQuestion, ContextEditing, ModelRouterMiddleware};
 
 use super::Add;
 use crate::{Error, onion::Deltas};
@@ -57,6 +57,7 @@ pub(super) const ROWS: &[Row] = rows! {
     argument_guard: |_| ArgumentGuard::builder().rule(ArgumentRule::of("instant").at("/x").at_most(1e6)).build()?;
     path_guard: |folder| PathGuard::builder().root(folder).build()?;
     audit_log: |folder| AuditLog::builder(folder.join("audit.jsonl")).fsync(Fsync::Never).build()?;
+    context_editing: |_| ContextEditing::builder().build();
     model_router: |_| ModelRouterMiddleware::builder([ChatModelCandidate::new("other", Deltas(1), "other tasks")])
         .classifier(|_: ChoiceQuestion| async { Ok(None) })
         .build()?;
