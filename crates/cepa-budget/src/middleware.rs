@@ -10,8 +10,8 @@ use std::{
 
 use cepa_core::{
     ChatChunk, ChatResponse, ContentBlock, ContentDelta, Cx, Error, FinishedReason,
-    GENERATE_STRUCTURED_OUTPUT, HintBlock, Jump, Middleware, ModelCall, ModelRequest, Msg, Next, OrderRule,
-    Reasoning, ReasoningInput, Result, TextOrBlocks, ToolChoice, ToolChoiceMode, estimate_tokens, middleware,
+    GENERATE_STRUCTURED_OUTPUT, HintBlock, Jump, Middleware, ModelCall, ModelRequest, Msg, Next, Reasoning,
+    ReasoningInput, Result, TextOrBlocks, ToolChoice, ToolChoiceMode, estimate_tokens, middleware,
 };
 
 use crate::{builder::Builder, spent::Spent, texts};
@@ -122,17 +122,6 @@ impl ReplyBudgetControlMiddleware {
 
 #[middleware]
 impl Middleware for ReplyBudgetControlMiddleware {
-    fn order(&self) -> &'static [OrderRule] {
-        const RULES: &[OrderRule] = &[
-            OrderRule::inside_of("ModelRetry", "outside, what attempts have cost that failed does not count"),
-            OrderRule::inside_of(
-                "ModelFallback",
-                "outside, what models have cost that failed does not count",
-            ),
-        ];
-        RULES
-    }
-
     async fn on_model_call(
         &self,
         cx: Cx<ModelCall>,
