@@ -105,6 +105,15 @@ fn a_value_is_found_at_every_border_and_every_pair_of_borders() {
     }
 }
 
+#[test]
+fn a_value_that_is_too_long_goes_whole_also_where_a_piece_ends_with_a_dot() {
+    for sign in [".", "?", "):"] {
+        let begin = format!("https://example.com/{}{sign}", "a".repeat(2100));
+        let (clean, _) = in_pieces(&cleaner(), &[&begin, "token=bbbb", "bbbb"]);
+        assert_eq!(clean, format!("[REDACTED:url]{sign}"));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
