@@ -4,6 +4,7 @@ use std::{
     fs::File,
     io::{self, BufRead as _, BufReader, Read as _},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use super::{
@@ -31,12 +32,13 @@ pub struct Verified {
 }
 
 pub(super) fn verify(path: &Path) -> Result<Verified, AuditError> {
-    let mut files = rotated(path).map_err(|error| AuditError::io(path, "reading its folder", &error))?;
-    files.push(path.to_owned());
+    let (older, newest) = files(path)?;
     let mut check = Check::default();
-    for file in files {
-        check.file(&file)?;
+    for file in older {
+        let open = File::open(&file).map_err(|error| AuditError::io(&file, "reading", &error))?;
+        check.file(&file, open)?;
     }
+    check.file(path, newest)?;
     let torn = check.torn.is_some();
     if let Some(half) = check.torn.take_if(|half| half.ended) {
         return Err(half.broken());
@@ -50,6 +52,29 @@ pub(super) fn verify(path: &Path) -> Result<Verified, AuditError> {
         recovered: check.recovered,
         torn,
     })
+}
+
+/// How often is looked for files that stay as they are, and how long is waited in between.
+const TRIES: (u32, Duration) = (20, Duration::from_millis(2));
+
+/// The older files, and the newest one, open. A log that begins a new file meanwhile is no broken one.
+fn files(path: &Path) -> Result<(Vec<PathBuf>, File), AuditError> {
+    let list = || rotated(path).map_err(|error| AuditError::io(path, "reading its folder", &error));
+    let mut older = list()?;
+    for left in (0..TRIES.0).rev() {
+        let newest = File::open(path);
+        let now = list()?;
+        match newest {
+            Ok(newest) if now == older || left == 0 => return Ok((older, newest)),
+            // For a moment there is none.
+            Err(error) if left == 0 || error.kind() != io::ErrorKind::NotFound => {
+                return Err(AuditError::io(path, "reading", &error));
+            }
+            _ => std::thread::sleep(TRIES.1),
+        }
+        older = now;
+    }
+    Err(AuditError::io(path, "reading", &io::ErrorKind::NotFound.into()))
 }
 
 #[derive(Default)]
@@ -77,9 +102,9 @@ impl Half {
 }
 
 impl Check {
-    fn file(&mut self, path: &Path) -> Result<(), AuditError> {
+    fn file(&mut self, path: &Path, file: File) -> Result<(), AuditError> {
         let reading = |error: io::Error| AuditError::io(path, "reading", &error);
-        let mut file = BufReader::new(File::open(path).map_err(reading)?);
+        let mut file = BufReader::new(file);
         let (mut text, mut number) = (Vec::new(), 0);
         loop {
             text.clear();
@@ -93,6 +118,10 @@ impl Check {
                 text.pop();
             }
             self.line(path, number, &text, ended)?;
+            if !ended {
+                // What comes now belongs to a line that is being written.
+                return Ok(());
+            }
         }
     }
 

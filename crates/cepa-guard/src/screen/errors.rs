@@ -64,6 +64,7 @@ impl Cleaner {
             }
             source = inner.source();
         }
-        true
+        // What lies deeper is not looked at, and so does not get out.
+        source.is_none()
     }
 }

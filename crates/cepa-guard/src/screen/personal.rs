@@ -46,19 +46,20 @@ impl Pii {
         let name = self.name();
         match self {
             Self::Email => Detector::pattern(name, EMAIL, 320, None).map(|email| email.with_tail(in_host)),
-            Self::Card => Detector::pattern(name, CARD, 40, Some(card)),
+            Self::Card => Detector::pattern(name, CARD, 80, Some(card)),
             Self::Ip => Detector::pattern(name, IP, 64, Some(ip)),
             Self::Mac => Detector::pattern(name, MAC, 18, Some(mac)),
             Self::Url => Detector::pattern(name, URL, 2048, Some(url)).map(|url| url.with_tail(in_url)),
-            Self::Phone => Detector::pattern(name, PHONE, 64, Some(phone)),
+            Self::Phone => Detector::pattern(name, PHONE, 112, Some(phone)),
         }
     }
 }
 
 const EMAIL: &str = r"[A-Za-z0-9._%+'\-]+(?:@|%40|\\u0040)[A-Za-z0-9](?:[A-Za-z0-9\-]*\.)+[A-Za-z]{2,}";
 
-/// Up to 19 digits, so that what follows them is in sight.
-const CARD: &str = r"[2-6](?:[ \-]?[0-9]){12,18}";
+/// Up to 19 digits, so that what follows them is in sight. Blanks and hyphens also as models and web pages set them, so
+/// that no line breaks there.
+const CARD: &str = r"[2-6](?:[ \-\u{a0}\u{2007}\u{2009}\u{2010}-\u{2013}\u{202f}]?[0-9]){12,18}";
 
 /// Hexadecimal groups with colons, or four dotted numbers: a fifth says that they are something else.
 const IP: &str = r"[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:(?:\.[0-9]{1,3}){3})?|[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?:\.[0-9]+)?";
@@ -69,7 +70,7 @@ const URL: &str =
     r"(?:[Hh][Tt][Tt][Pp][Ss]?|[Ww][Ss][Ss]?|[Ff][Tt][Pp])://[!#$%&'()*+,\-./0-9:;=?@A-Z\[\]_a-z~]+";
 
 const PHONE: &str = r"(?x)
-    (?:\+|00)[1-9](?:[\ ./()\-]{0,2}[0-9]){6,14}
+    (?:\+|00)[1-9](?:[\ ./()\-\u{a0}\u{2007}\u{2009}\u{2010}-\u{2013}\u{202f}]{0,2}[0-9]){6,14}
     | (?:1[\ .\-])?(?:\([2-9][0-9]{2}\)[\ .\-]?|[2-9][0-9]{2}[\ .\-])[2-9][0-9]{2}[\ .\-][0-9]{4}
     | 1[3-9][0-9][\ \-]?[0-9]{4}[\ \-]?[0-9]{4}
     | \(?0[1-9][0-9]{1,4}\)?[\ /\-]{1,3}[0-9](?:[\ \-]?[0-9]){4,9}";

@@ -53,15 +53,21 @@ pub(crate) const LENGTHS: (usize, usize) = (6, 8192);
 
 /// Secrets that the caller has named.
 pub(crate) fn user_secrets(secrets: &[(String, String)]) -> Result<Vec<Detector>, ScreenError> {
-    let detectors =
-        secrets.iter().map(|(name, value)| {
-            let ((least, most), len) = (LENGTHS, value.len());
-            if !(least..=most).contains(&len) {
-                return Err(ScreenError::Secret { name: name.clone(), len, least, most });
-            }
-            // Nobody is told the pattern: it is the secret.
-            Detector::pattern(name.as_str(), &regex::escape(value), len, None)
-                .map_err(|_| ScreenError::Secret { name: name.clone(), len, least, most })
-        });
+    let detectors = secrets.iter().map(|(name, value)| {
+        let ((least, most), len) = (LENGTHS, value.len());
+        if !(least..=most).contains(&len) {
+            return Err(ScreenError::Secret { name: name.clone(), len, least, most });
+        }
+        // A result may be JSON, in which quotes and line ends are escaped.
+        let escaped = serde_json::Value::String(value.clone()).to_string();
+        let escaped = escaped.get(1..escaped.len() - 1).unwrap_or(value);
+        let pattern = match escaped == value {
+            true => regex::escape(value),
+            false => format!("{}|{}", regex::escape(escaped), regex::escape(value)),
+        };
+        // Nobody is told the pattern: it is the secret.
+        Detector::pattern(name.as_str(), &pattern, len.max(escaped.len()), None)
+            .map_err(|_| ScreenError::Secret { name: name.clone(), len, least, most })
+    });
     detectors.collect()
 }

@@ -75,8 +75,14 @@ impl Stream {
             let decided = if end { text.len() } else { undecided };
             detector.hits(text, *from, decided, |range| {
                 *from = range.end;
-                if range.end == text.len() && !end && detector.tail.is_some() {
-                    self.tail = detector.tail;
+                // A long value goes on behind what a sentence may end with as well: a dot, a question mark.
+                let rest = text.as_bytes().get(range.end..).unwrap_or_default();
+                let is_long = text.len() - range.start >= detector.longest;
+                if !end
+                    && let Some(tail) = detector.tail
+                    && (rest.is_empty() || (is_long && rest.iter().all(|&byte| tail(byte))))
+                {
+                    self.tail = Some(tail);
                 }
                 self.waiting.push(Hit { range, detector: index });
             });

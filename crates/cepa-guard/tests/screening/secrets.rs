@@ -62,6 +62,19 @@ async fn a_secret_with_quotes_is_found_in_arguments() {
     assert_eq!(run.calls(), [json!({"env": "[REDACTED:password]"})]);
 }
 
+#[tokio::test]
+async fn a_secret_with_quotes_is_found_in_a_result_that_is_json() {
+    let secret = "pass\"word\\1";
+    let result = json!({"env": secret}).to_string();
+    let model = ScriptedModel::new([Answer::new().tool_call("run", json!({})), "Done.".into()]);
+    let run = ScriptedTool::new("run", [result.as_str()]);
+    let scrub = SecretScrub::builder().secret("password", secret).build().unwrap();
+    let (_, agent) = talk(Agent::builder("Friday").tool(run).middleware(scrub), &model, &["Run"]).await;
+    let state = agent.state().unwrap();
+    let output = state.context[1].tool_results().next().unwrap().output.text().into_owned();
+    assert_eq!(output, r#"{"env":"[REDACTED:password]"}"#);
+}
+
 #[test]
 fn secrets_are_long_enough_and_never_shown() {
     let short = SecretScrub::builder().secret("pin", "1234").build().unwrap_err();

@@ -31,6 +31,8 @@ const PLANTED: &[&str] = &[
     "00:1A:2B:3C:4D:5E",
     "https://example.com/a?b=c#d",
     "+49 30 1234567",
+    "4111\u{a0}1111\u{202f}1111\u{2011}1111",
+    "+49\u{a0}30\u{202f}12\u{2011}34567",
     "(555) 234-5678",
     "0171/1234567",
     "13812345678",
@@ -102,6 +104,15 @@ fn a_value_is_found_at_every_border_and_every_pair_of_borders() {
                 assert_eq!(in_pieces(&cleaner, &pieces), (whole.clone(), found.clone()), "{pieces:?}");
             }
         }
+    }
+}
+
+#[test]
+fn a_value_that_is_too_long_goes_whole_also_where_a_piece_ends_with_a_dot() {
+    for sign in [".", "?", "):"] {
+        let begin = format!("https://example.com/{}{sign}", "a".repeat(2100));
+        let (clean, _) = in_pieces(&cleaner(), &[&begin, "token=bbbb", "bbbb"]);
+        assert_eq!(clean, format!("[REDACTED:url]{sign}"));
     }
 }
 
