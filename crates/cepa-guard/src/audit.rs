@@ -207,7 +207,7 @@ impl Middleware for AuditLog {
         let mut open = OpenCall {
             inner: self.inner.clone(),
             arguments: self.inner.arguments(&call.name, &call.input),
-            reply: cx.reply_id()?.to_string(),
+            reply: notes.reply(|| cx.reply_id())?,
             call: call.id.clone(),
             tool: call.name.to_string(),
             capture: Capture::new(self.inner.limits.result),

@@ -144,7 +144,7 @@ impl BackgroundTools {
     /// Puts what has come into the context. Returns the events that tell of it.
     fn deliver(&self, cx: &Cx<Reasoning>) -> Result<Vec<AgentEvent>> {
         let reply_id = cx.reply_id()?;
-        let Some(outstanding) = cx.my_state().take::<Vec<Outstanding>>()? else { return Ok(Vec::new()) };
+        let outstanding = cx.my_state().take::<Vec<Outstanding>>()?.unwrap_or_default();
         let (mut left, mut hints) = (Vec::new(), Vec::new());
         {
             let mut state = cx.state()?;
@@ -158,6 +158,11 @@ impl BackgroundTools {
                         hints.push(hints::of(&call, None));
                     }
                 }
+            }
+            // Of calls that the session does not know of: it was loaded as it was before them.
+            for (call, ended) in self.calls.take_rest(&state.session_id) {
+                let call = Outstanding { id: call.id, tool: call.tool, call_id: call.call_id };
+                hints.push(hints::of(&call, Some(ended)));
             }
             let blocks = hints.iter().cloned().map(ContentBlock::Hint);
             if !hints.is_empty() {

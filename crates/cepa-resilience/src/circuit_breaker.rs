@@ -26,6 +26,7 @@ use crate::{
     nested,
     refused::{refuse, was_refused},
     texts,
+    timeout::is_reply_over,
     when::When,
 };
 
@@ -190,6 +191,7 @@ fn outcome_of_tool(result: &Result<ToolResponse>) -> Outcome {
             _ => Outcome::Success,
         },
         Err(error) if error.origin() == Origin::Tool => Outcome::Failure,
+        Err(error) if is_reply_over(error) => Outcome::Nothing,
         Err(error) if matches!(error.kind(), ErrorKind::Timeout { .. }) => Outcome::Failure,
         Err(_) => Outcome::Nothing,
     }

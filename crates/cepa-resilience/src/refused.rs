@@ -32,7 +32,12 @@ const REFUSED_BY: &str = "refused_by";
 
 /// The error result of a call that a layer refuses.
 pub(crate) fn refuse(layer: &str, text: String) -> ToolResponse {
-    ToolResponse::error(text).with_metadata(REFUSED_BY, layer)
+    as_refused(layer, ToolResponse::error(text))
+}
+
+/// The result of a call that a layer ended for a reason that is none of the tool's.
+pub(crate) fn as_refused(layer: &str, response: ToolResponse) -> ToolResponse {
+    response.with_metadata(REFUSED_BY, layer)
 }
 
 /// Whether a layer of this crate refused the call, so that the tool was not even asked.

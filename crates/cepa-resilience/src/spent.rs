@@ -30,10 +30,12 @@ impl Spent {
     }
 }
 
+// Servers say absurd numbers too.
 fn add(sum: &mut ChatUsage, usage: &ChatUsage) {
-    sum.input_tokens += usage.input_tokens;
-    sum.output_tokens += usage.output_tokens;
+    sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
+    sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
     sum.time += usage.time;
-    sum.cache_input_tokens += usage.cache_input_tokens;
-    sum.cache_creation_input_tokens += usage.cache_creation_input_tokens;
+    sum.cache_input_tokens = sum.cache_input_tokens.saturating_add(usage.cache_input_tokens);
+    sum.cache_creation_input_tokens =
+        sum.cache_creation_input_tokens.saturating_add(usage.cache_creation_input_tokens);
 }

@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout};
 
 pub use self::builder::TimeoutBuilder;
 use self::patience::{End, Late, Limits, Of, Patience};
-use crate::texts;
+use crate::{refused::as_refused, texts};
 
 /// Limits how long things take: a reply, a round, a model call and its parts, a tool call.
 ///
@@ -159,9 +159,17 @@ impl Timeout {
     }
 }
 
+/// What a reply is called in the error that its time is up.
+const REPLY: &str = "the reply";
+
+/// Whether the reply's time is up: no failure of the model or the tool that ran just then.
+pub(crate) fn is_reply_over(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Timeout { what, .. } if what == REPLY)
+}
+
 fn is_over(end: End) -> Error {
     let what = match end.of {
-        Of::Reply => "the reply",
+        Of::Reply => REPLY,
         Of::Round => "a round of the reply",
     };
     ErrorKind::Timeout { what: what.to_owned(), limit: end.limit }.into()
@@ -290,18 +298,20 @@ impl Middleware for Timeout {
             }
         };
         drop(items);
-        let (text, limit) = match late {
+        let (text, limit, by_tool) = match late {
             Late::Whole(limit) | Late::First(limit) | Late::Idle(limit) => {
-                (texts::tool_timed_out(&tool, limit), limit)
+                (texts::tool_timed_out(&tool, limit), limit, true)
             }
             Late::End(end) if self.at_reply_limit == AtReplyLimit::Error => return Err(is_over(end)),
-            Late::End(end) => (texts::TOOL_OUT_OF_TIME.replace("{tool_name}", &tool), end.limit),
+            Late::End(end) => (texts::TOOL_OUT_OF_TIME.replace("{tool_name}", &tool), end.limit, false),
         };
         tracing::warn!(tool = %tool, ?limit, "tool call took too long");
         // What it has streamed stays.
         cx.emit(ToolChunk::text(text)).await;
         let response = ToolResponse::streamed().with_state(ToolResultState::Error);
-        Ok(response.with_metadata("timeout_s", limit.as_secs_f64()))
+        let response = response.with_metadata("timeout_s", limit.as_secs_f64());
+        // That the reply has no time left is no failure of the tool, and another attempt has none either.
+        Ok(if by_tool { response } else { as_refused("Timeout", response) })
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use cepa_core::{
-    Acting, ActingInput, Cx, Error, GENERATE_STRUCTURED_OUTPUT, Jump, Middleware, Msg, Next, OrderRule,
-    Reasoning, ReasoningInput, Result, ToolResponse, middleware,
+    Acting, ActingInput, Cx, Error, ErrorKind, GENERATE_STRUCTURED_OUTPUT, Jump, Middleware, Msg, Next,
+    OrderRule, Reasoning, ReasoningInput, Result, ToolResponse, middleware,
 };
 
 use crate::{
@@ -16,7 +16,8 @@ use crate::{
 /// Limits how many tool calls a reply and a session may make: altogether, and of single tools.
 ///
 /// Each call that reaches the layer counts, further attempts of a [`ToolRetry`](crate::ToolRetry) that stands outside
-/// included; calls that are refused do not. The counts are kept with the session, so that they last over pauses; one
+/// included; calls that are refused do not, nor do attempts in the
+/// background after the end of the reply. The counts are kept with the session, so that they last over pauses; one
 /// instance serves any number of agents. The tool that takes a structured output is never limited.
 ///
 /// ```
@@ -142,7 +143,13 @@ impl Middleware for ToolCallLimit {
         if **tool == *GENERATE_STRUCTURED_OUTPUT {
             return next.run(input).await;
         }
-        let reply_id = cx.reply_id()?;
+        let reply_id = match cx.reply_id() {
+            // A further attempt in the background, after the reply: its counts are closed.
+            Err(error) if cx.is_detached() && matches!(error.kind(), ErrorKind::ReplyOver) => {
+                return next.run(input).await;
+            }
+            reply_id => reply_id?,
+        };
         let taken = cx.my_state().update(|counts: &mut Counts| {
             let counts = counts.of_reply(&reply_id);
             let taken = self.take(counts, tool);

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use cepa_core::{Error, ErrorKind, Fields};
 
+use crate::timeout::is_reply_over;
+
 /// A tool call that failed: with a result for the model, or with an error.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -30,7 +32,7 @@ impl<'a> ToolFailure<'a> {
     pub(crate) fn of_error(tool: &'a str, error: &'a Error) -> Option<Self> {
         let text = match error.kind() {
             ErrorKind::Tool { source, .. } => source.to_string(),
-            ErrorKind::Timeout { .. } => error.kind().to_string(),
+            ErrorKind::Timeout { .. } if !is_reply_over(error) => error.kind().to_string(),
             _ => return None,
         };
         Some(Self { tool, text: text.into(), metadata: &NOTHING, error: Some(error) })

@@ -10,7 +10,10 @@ use cepa_resilience::{
     BackgroundTools, CircuitBreaker, ConcurrencyLimit, ModelCallLimit, ModelFallback, ModelRetry, RateLimit,
     Timeout, ToolCallLimit, ToolErrorPolicy, ToolRetry,
 };
-use cepa_router::{ChatModelCandidate, ChoiceQuestion, ContextEditing, ModelRouterMiddleware};
+use cepa_router::{
+    ChatModelCandidate, ChoiceQuestion, ContextEditing, DynamicContext, ModelRouterMiddleware,
+    PromptCacheHints, ToolSelector,
+};
 
 use super::Add;
 use crate::{Error, onion::Deltas};
@@ -61,4 +64,7 @@ pub(super) const ROWS: &[Row] = rows! {
     model_router: |_| ModelRouterMiddleware::builder([ChatModelCandidate::new("other", Deltas(1), "other tasks")])
         .classifier(|_: ChoiceQuestion| async { Ok(None) })
         .build()?;
+    tool_selector: |_| ToolSelector::builder().model(Deltas(1)).build()?;
+    prompt_cache_hints: |_| PromptCacheHints::new().min_tokens(1);
+    dynamic_context: |_| DynamicContext::builder().fixed("tenant", "Bread & Co").build()?;
 };

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Instant,
 };
 
@@ -25,6 +25,8 @@ pub(super) struct ReplyLog {
     who: Option<Value>,
     agent: String,
     session: String,
+    /// The reply's id, once a call has run: further attempts in the background outlast the reply.
+    reply: OnceLock<String>,
     calls: Mutex<Calls>,
 }
 
@@ -47,7 +49,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl ReplyLog {
     pub(super) fn new(who: Option<Value>, agent: String, session: String) -> Self {
-        Self { who, agent, session, calls: Mutex::default() }
+        Self { who, agent, session, reply: OnceLock::new(), calls: Mutex::default() }
     }
 
     pub(super) fn keep(self: Arc<Self>, scratch: &Scratch, log: usize) {
@@ -60,6 +62,15 @@ impl ReplyLog {
     pub(super) fn of(scratch: &Scratch, log: usize) -> Option<Arc<Self>> {
         let Notes(list) = scratch.get()?;
         list.into_iter().find(|(of, _)| *of == log).map(|(_, notes)| notes)
+    }
+
+    /// The reply's id: kept from what this reads it by for the first time.
+    pub(super) fn reply(&self, read: impl FnOnce() -> Result<Id>) -> Result<String> {
+        if let Some(reply) = self.reply.get() {
+            return Ok(reply.clone());
+        }
+        let reply = read()?.to_string();
+        Ok(self.reply.get_or_init(|| reply).clone())
     }
 
     pub(super) fn decided(&self, call: &Id, decision: &PermissionDecision) {

@@ -263,6 +263,24 @@ impl BackgroundCalls {
         }
     }
 
+    /// Takes what else there is for this session. Whoever waits for [results](Self::next_result) would be told of it for
+    /// ever otherwise.
+    pub(super) fn take_rest(&self, session: &Id) -> Vec<(BackgroundCall, Ended)> {
+        let mut table = self.0.lock();
+        let Table { entries, ended } = &mut *table;
+        let mut rest = Vec::new();
+        ended.retain(|id| {
+            if entries.get(id).is_none_or(|entry| entry.call.session_id != *session) {
+                return true;
+            }
+            if let Some(Entry { call, told: false, ended: Some(result), .. }) = entries.remove(id) {
+                rest.push((call, result));
+            }
+            false
+        });
+        rest
+    }
+
     /// Stops a call of this session on behalf of the model.
     pub(super) fn stop_by_model(&self, id: &Id, session: &Id) -> Stopping {
         self.0.lock().stop(id, Some(session), true)

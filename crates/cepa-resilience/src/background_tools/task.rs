@@ -11,6 +11,9 @@ use super::{
     output::Output,
 };
 
+/// The most characters of an error that the model is told.
+const MOST_WORDS: usize = 2000;
+
 /// Runs a call to its end, its deadline or its stop.
 pub(super) async fn run(
     mut running: Items<Acting>,
@@ -37,7 +40,7 @@ pub(super) async fn run(
             Err(error) => {
                 // No reply is there to fail.
                 tracing::warn!(%error, "a tool call failed in the background");
-                How::Failed(error.to_string())
+                How::Failed(error.to_string().chars().take(MOST_WORDS).collect())
             }
         },
     };

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     OptionError,
+    timeout::is_reply_over,
     when::{When, is_retryable},
 };
 
@@ -51,7 +52,7 @@ impl Tools {
 }
 
 fn is_failure(error: &Error) -> bool {
-    is_retryable(error) || matches!(error.kind(), ErrorKind::Timeout { .. })
+    is_retryable(error) || matches!(error.kind(), ErrorKind::Timeout { .. }) && !is_reply_over(error)
 }
 
 impl CircuitBreakerBuilder {

@@ -45,6 +45,8 @@ pub(super) enum Late {
 /// The waits of one call.
 pub(super) struct Patience {
     limits: Limits,
+    /// Nothing was waited for yet.
+    fresh: bool,
     /// Put off by the time that readers take.
     whole_at: Option<Instant>,
     item_at: Option<(Instant, Late)>,
@@ -64,8 +66,8 @@ impl Patience {
         let whole_at = limits.whole.map(|limit| now + limit);
         let item_at = limits.first.map(|limit| (now + limit, Late::First(limit)));
         let idle_at = || limits.idle.map(|limit| (now + limit, Late::Idle(limit)));
-        let mut patience =
-            Self { limits, whole_at, item_at: item_at.or_else(idle_at), sleep: Box::pin(sleep_until(now)) };
+        let item_at = item_at.or_else(idle_at);
+        let mut patience = Self { limits, fresh: true, whole_at, item_at, sleep: Box::pin(sleep_until(now)) };
         if let Some((at, _)) = patience.due() {
             patience.sleep.as_mut().reset(at);
         }
@@ -85,6 +87,10 @@ impl Patience {
         items: &mut Items<H>,
     ) -> Result<Option<Box<H::Item>>, Late> {
         let Some((at, late)) = self.due() else { return Ok(items.next().await) };
+        // Nothing is begun after the end of what is around it.
+        if std::mem::take(&mut self.fresh) && Instant::now() > at {
+            return Err(late);
+        }
         // Mostly it is due later than before: then the timer is left alone, and looked at again when it goes off.
         if self.sleep.deadline() > at {
             self.sleep.as_mut().reset(at);

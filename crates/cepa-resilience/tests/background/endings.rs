@@ -209,6 +209,7 @@ async fn a_retry_inside_goes_on_in_the_background() {
         .tool(tool)
         .middleware(layer)
         .middleware(ToolRetry::builder().backoff(backoff).build().unwrap())
+        .middleware(cepa_resilience::ToolCallLimit::builder().per_reply(9).build().unwrap())
         .build()
         .unwrap();
     let token = cancelled_after(12 * SECOND);

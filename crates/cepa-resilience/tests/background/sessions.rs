@@ -39,6 +39,24 @@ async fn a_session_that_is_loaded_again_in_this_process_gets_its_result() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_session_that_is_loaded_as_it_was_before_the_call_gets_its_result_once() {
+    let layer = Arc::new(background().build().unwrap());
+    let calls = layer.calls();
+    let state = {
+        let mut before = agent(train(30 * SECOND), layer.clone());
+        let state = saved(&before);
+        before.reply("Go").await.unwrap();
+        state
+    };
+    calls.all_finished(60 * SECOND).await.unwrap();
+    let mut after = builder(&trains()).tool(train(SECOND)).middleware(layer).state(state).build().unwrap();
+    assert!(calls.next_result(&session(&after), SECOND).await);
+    after.reply("And?").await.unwrap();
+    assert!(hints(&after)[0].contains("98 %"));
+    assert!(!calls.next_result(&session(&after), SECOND).await);
+}
+
+#[tokio::test(start_paused = true)]
 async fn sessions_do_not_get_each_others_results() {
     let layer = Arc::new(background().build().unwrap());
     let calls = layer.calls();

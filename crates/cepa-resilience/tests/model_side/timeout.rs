@@ -193,6 +193,24 @@ async fn a_reply_whose_time_is_up_fails_where_that_is_wanted() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_tool_is_not_tried_again_when_the_time_for_the_reply_is_up() {
+    for at in [AtReplyLimit::End, AtReplyLimit::Error] {
+        let model = ScriptedModel::new([Answer::new().tool_call("hangs", json!({}))]);
+        let hangs = ScriptedTool::answering("hangs", |_| ToolAnswer::new().hangs()).idempotent();
+        let limit = limits().reply(60 * SECOND).at_reply_limit(at).build().unwrap();
+        let mut agent = builder(&model)
+            .tool(hangs.clone())
+            .middleware(cepa_resilience::ToolRetry::default())
+            .middleware(limit)
+            .build()
+            .unwrap();
+        let start = Instant::now();
+        assert_eq!(within(agent.reply("Go")).await.is_ok(), at == AtReplyLimit::End);
+        assert_eq!((start.elapsed(), hangs.calls().len()), (60 * SECOND, 1));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_ignores_that_the_time_is_up_is_dropped() {
     let model = ScriptedModel::new(["Hello"]);
     let hangs = on_reply(|_cx, input, next: cepa_core::Next<_>| async move {
