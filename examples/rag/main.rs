@@ -71,6 +71,7 @@ async fn run(options: Options) -> Outcome {
         match &event.kind {
             EventKind::ToolResultTextDelta { delta, .. } => found.push_str(delta),
             EventKind::HintBlock { hint, .. } => found.push_str(&hint.text()),
+            EventKind::ToolResultStart { .. } => found.push('\n'),
             _ => {}
         }
     }

@@ -110,8 +110,8 @@ mod tests {
         let text =
             "=head1 NAME\n\nAbout.\n\n=head2 Why\nis it?\nX<why>\n\nSo.\n\nYes.\n\n=head1 END\n\nBye.\n";
         assert_eq!(pod(text), [pair("Why is it?", "So.\n\nYes.\n\n")]);
-        let text = "====\nHead\n====\n\nHow?\n----\n\nSo.\n\nWhen?\n=====\n\nNow.\n";
-        assert_eq!(rst(text)[1..], [pair("How?", "\nSo.\n\n"), pair("When?", "\nNow.\n")]);
+        let text = "=====\nHead?\n=====\n\nHow so?\n-------\n\nSo.\n\nWhen?\n=====\n\nNow.\n";
+        assert_eq!(rst(text)[1..], [pair("How so?", "\nSo.\n\n"), pair("When?", "\nNow.\n")]);
         let text = "Chapter\n\n1.1.\u{a0}What is\nthis?\n\n    It is.\n\n    So.\n\nNext\n\n    Out.\n";
         assert_eq!(numbered(text), [pair("What is this?", "    It is.\n\n    So.\n\n")]);
     }
