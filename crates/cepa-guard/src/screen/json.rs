@@ -1,6 +1,6 @@
 //! Cleaning JSON: values, and the text of arguments, whose escapes hide nothing.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashMap};
 
 use cepa_core::{
     Fields,
@@ -36,8 +36,18 @@ impl Cleaner {
     pub(crate) fn clean_map(&self, map: &mut Map<String, Value>, found: &mut Found) -> bool {
         let mut dirty = map.values_mut().fold(false, |dirty, value| self.clean_value(value, found) | dirty);
         if map.keys().any(|key| !self.is_clean(key)) {
-            let entries = std::mem::take(map).into_iter();
-            *map = entries.map(|(key, value)| (self.clean(&key, found).into_owned(), value)).collect();
+            // Two keys may become one: the later ones are numbered, so that no value is lost.
+            let mut numbers: HashMap<String, u32> = HashMap::new();
+            for (key, value) in std::mem::take(map) {
+                let clean = self.clean(&key, found).into_owned();
+                let number = numbers.entry(clean.clone()).and_modify(|number| *number += 1).or_insert(1);
+                let mut free = if *number == 1 { clean.clone() } else { format!("{clean}_{number}") };
+                while map.contains_key(&free) {
+                    *number += 1;
+                    free = format!("{clean}_{number}");
+                }
+                map.insert(free, value);
+            }
             dirty = true;
         }
         dirty
@@ -200,6 +210,10 @@ mod tests {
     fn numbers_and_keys_are_looked_at_and_the_rest_stays() {
         assert_eq!(cleaned(r#"{"n":4111111111111111,"k":[1.50]}"#), r#"{"k":[1.5],"n":"[REDACTED:card]"}"#);
         assert_eq!(cleaned(r#"{"x@y.org":1}"#), r#"{"[REDACTED:email]":1}"#);
+        assert_eq!(
+            cleaned(r#"{"x@y.org":1,"z@y.org":2}"#),
+            r#"{"[REDACTED:email]":1,"[REDACTED:email]_2":2}"#
+        );
         let untouched = "{\"path\" : \"C:\\\\new\\\\table\", \"n\": 1.50}";
         assert_eq!(cleaned(untouched), untouched);
     }
