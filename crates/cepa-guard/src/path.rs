@@ -45,7 +45,7 @@ use crate::{
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let guard = PathGuard::builder().root(std::env::temp_dir()).build()?;
 /// let model = ScriptedModel::new([
-///     Answer::new().tool_call("read", json!({"path": "../etc/passwd"})),
+///     Answer::new().tool_call("read", json!({"path": "/etc/passwd"})),
 ///     Answer::new().text("I may not read that."),
 /// ]);
 /// let read = ScriptedTool::echo("read").read_only();

@@ -87,7 +87,7 @@ impl CircuitBreakerBuilder {
     }
 
     /// How many calls at a time try whether it is well again: one by default. Set a [`Timeout`](crate::Timeout) inside, so
-    /// that none of them hangs for ever.
+    /// that none of them hangs for ever; one that does gives its place to another after `open_for`.
     pub fn probes(mut self, probes: u32) -> Self {
         self.probes = probes;
         self

@@ -41,9 +41,9 @@ pub(super) enum Change {
     Closed,
 }
 
-/// A call was let through in this phase: what it comes to counts only as long as that lasts.
+/// A call was let through in this phase, at this time: what it comes to counts only as long as the phase lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ticket(u64);
+pub(super) struct Ticket(u64, Instant);
 
 #[derive(Debug, Default)]
 pub(super) struct Circuit {
@@ -54,9 +54,19 @@ pub(super) struct Circuit {
 
 #[derive(Debug)]
 pub(super) enum Phase {
-    Closed { consecutive: u32, calls: VecDeque<(Instant, bool)>, failed: usize },
-    Open { until: Instant },
-    HalfOpen { probing: u32, succeeded: u32 },
+    Closed {
+        consecutive: u32,
+        calls: VecDeque<(Instant, bool)>,
+        failed: usize,
+    },
+    Open {
+        until: Instant,
+    },
+    /// With the times at which the probes that are under way were let through.
+    HalfOpen {
+        probing: Vec<Instant>,
+        succeeded: u32,
+    },
 }
 
 impl Default for Phase {
@@ -72,15 +82,17 @@ impl Circuit {
             if now < until {
                 return Err(Some(until - now));
             }
-            self.go_to(Phase::HalfOpen { probing: 0, succeeded: 0 });
+            self.go_to(Phase::HalfOpen { probing: Vec::new(), succeeded: 0 });
         }
         if let Phase::HalfOpen { probing, .. } = &mut self.phase {
-            if *probing >= rules.probes {
+            // A probe whose reply nobody reads may never end: it gives its place to another after a while.
+            probing.retain(|since| now.duration_since(*since) < rules.open_for);
+            if probing.len() >= rules.probes as usize {
                 return Err(None);
             }
-            *probing += 1;
+            probing.push(now);
         }
-        Ok(Ticket(self.number))
+        Ok(Ticket(self.number, now))
     }
 
     /// Takes in how a call ended.
@@ -98,7 +110,9 @@ impl Circuit {
             // Its number is given to no call.
             Phase::Open { .. } => None,
             Phase::HalfOpen { probing, succeeded } => {
-                *probing -= 1;
+                if let Some(own) = probing.iter().position(|since| *since == ticket.1) {
+                    probing.swap_remove(own);
+                }
                 match outcome {
                     Outcome::Nothing => return None,
                     Outcome::Failure => {}
@@ -169,6 +183,11 @@ mod tests {
         }
     }
 
+    /// Whether a call still takes the place of a probe.
+    fn counts(ticket: &Ticket, circuit: &Circuit, now: Instant) -> bool {
+        ticket.0 == circuit.number && now.duration_since(ticket.1) < rules().open_for
+    }
+
     proptest! {
         /// Whatever calls do and in whatever order they end: no more probes than allowed are under way at once, none goes
         /// through while it is open, and it never stays half-open without a place for a probe.
@@ -190,8 +209,8 @@ mod tests {
                             }
                             Err(Some(wait)) => prop_assert!(is_open && wait <= rules.open_for && !wait.is_zero()),
                             Err(None) => {
-                                let probes = running.iter().filter(|ticket| ticket.0 == circuit.number).count();
-                                prop_assert_eq!(probes, 2);
+                                let probes = running.iter().filter(|ticket| counts(ticket, &circuit, now));
+                                prop_assert_eq!(probes.count(), 2);
                             }
                         }
                         continue;
@@ -204,13 +223,29 @@ mod tests {
                     let ticket = running.swap_remove(which.index(running.len()));
                     circuit.leave(&rules, ticket, outcome, now);
                 }
-                if let Phase::HalfOpen { probing, .. } = circuit.phase {
-                    let probes = running.iter().filter(|ticket| ticket.0 == circuit.number).count();
-                    prop_assert_eq!(probing as usize, probes);
-                    prop_assert!(probing <= 2);
+                if let Phase::HalfOpen { probing, .. } = &circuit.phase {
+                    let probes = running.iter().filter(|ticket| counts(ticket, &circuit, now)).count();
+                    let young = probing.iter().filter(|since| now.duration_since(**since) < rules.open_for);
+                    prop_assert_eq!(young.count(), probes);
+                    prop_assert!(probing.len() <= 2);
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_probe_that_never_ends_does_not_keep_others_away_for_ever() {
+        let rules = Rules { consecutive: Some(1), probes: 1, successes: 1, ..rules() };
+        let (mut circuit, start) = (Circuit::default(), Instant::now());
+        let first = circuit.enter(&rules, start).unwrap();
+        circuit.leave(&rules, first, Outcome::Failure, start);
+        let after = |seconds| start + Duration::from_secs(seconds);
+        let hangs = circuit.enter(&rules, after(30)).unwrap();
+        assert_eq!(circuit.enter(&rules, after(59)), Err(None));
+        let next = circuit.enter(&rules, after(60)).unwrap();
+        assert_eq!(circuit.enter(&rules, after(61)), Err(None));
+        assert_eq!(circuit.leave(&rules, next, Outcome::Success, after(62)), Some(Change::Closed));
+        assert_eq!(circuit.leave(&rules, hangs, Outcome::Failure, after(63)), None);
     }
 
     #[test]
