@@ -4,7 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use cepa::{
     budget::ReplyBudgetControlMiddleware,
-    guard::{Action, AuditLog, PathGuard, PiiGuard, SecretScrub, ToolOutputLimit},
+    guard::{
+        Action, ArgumentGuard, ArgumentRule, AuditLog, PathGuard, PiiGuard, SecretScrub, ToolOutputLimit,
+    },
     models::OpenAiChat,
     prelude::*,
     resilience::{
@@ -12,7 +14,8 @@ use cepa::{
         ModelFallback, ModelRetry, OnToolError, RateLimit, Timeout, ToolCallLimit, ToolErrorPolicy,
         ToolRetry,
     },
-    router::{ChatModelCandidate, ContextEditing, ModelRouterMiddleware},
+    router::{ChatModelCandidate, ContextEditing, DynamicContext, ModelRouterMiddleware, PromptCacheHints},
+    tracing::UsageMiddleware,
 };
 
 use crate::{
@@ -57,12 +60,17 @@ impl Stack {
             // What the user says is clean before anything else sees it; what models and tools say is, innermost.
             .middleware(pii.for_input())
             .middleware(secrets.for_input())
+            // What the whole reply has used, whoever asked a model.
+            .middleware(UsageMiddleware::new())
             // What goes on in the background keeps all layers inside of this one.
             .middleware(background)
+            // What changes with the caller.
+            .middleware(DynamicContext::builder().fixed("shop", SHOP).date().build()?)
             // What ends a reply, before anything is spent on it.
             .middleware(ReplyBudgetControlMiddleware::builder(500).build()?)
             .middleware(router.router_model(model(server, "chooser")?).deadline(FIRST_WORD).build()?)
             .middleware(ContextEditing::builder().above_tokens(100).keep_last(2).build())
+            .middleware(PromptCacheHints::new().min_tokens(1))
             // Models: another one, then another attempt, and each attempt counted, limited and timed.
             .middleware(ModelFallback::builder().model(model(server, "spare")?).build()?)
             .middleware(ModelRetry::builder().attempts(3).backoff(backoff()).build()?)
@@ -81,11 +89,23 @@ impl Stack {
             .middleware(pii)
             .middleware(secrets)
             // What runs, as it runs.
+            .middleware(ArgumentGuard::builder().rule(a_name()).build()?)
             .middleware(PathGuard::builder().root(folder.notes()).base(folder.notes()).build()?)
             .build()?;
         let (notes, audit_log) = (Notes(folder.notes()), folder.audit_log());
         Ok(Self { agent, notes, background: calls, breaker, rate, audit_log })
     }
+}
+
+/// Whose back office it is: in the prompt of every request.
+pub(crate) const SHOP: &str = "The Onion Shop";
+
+/// Customers are looked up one by one.
+fn a_name() -> ArgumentRule {
+    ArgumentRule::of("customer")
+        .at("/name")
+        .matches(r"[\p{L} .-]{3,60}")
+        .because("a customer is looked up by the whole name")
 }
 
 /// How long the server may be silent: short, as nobody is to wait for an example.

@@ -50,6 +50,15 @@ pub(crate) async fn play(server: &Server, stack: &mut Stack) -> Outcome {
     turn(
         server,
         stack,
+        "Arguments that ask for too much",
+        "Who are our customers?",
+        [Act::Call("customer", json!({"name": "*"})), Act::Say("I may look up one at a time.")],
+    )
+    .await?;
+
+    turn(
+        server,
+        stack,
         "A path that leads out, and a file with a key in it",
         "Show me the deployment.",
         [

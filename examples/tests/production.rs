@@ -16,6 +16,7 @@ fn every_layer_does_what_it_is_there_for() {
     for said in [
         "< Good morning!",
         "< By induction over the rings.",
+        "< I may look up one at a time.",
         "< It has 41 pages.",
         "< Once upon a time there was an onion which",
         "< The spare one is here.",
@@ -24,7 +25,11 @@ fn every_layer_does_what_it_is_there_for() {
         assert!(play.contains(said), "{said}\n{text}");
     }
     for (layer, did) in [
+        ("UsageMiddleware", " calls, "),
         ("BackgroundTools", "goes on in the background"),
+        ("DynamicContext", "told 3"),
+        ("PromptCacheHints", "marked 3"),
+        ("ArgumentGuard", "a call was objected to"),
         ("PiiGuard (input)", "taken out"),
         ("PiiGuard  ", "taken out"),
         ("SecretScrub  ", "taken out"),
