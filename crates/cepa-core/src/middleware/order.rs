@@ -6,7 +6,6 @@ use crate::{chain::Listed, middleware::Middleware};
 /// [`Middleware::order`]; the builder of an agent warns (by `tracing`) where the list says otherwise.
 ///
 /// ```
-/// use std::borrow::Cow;
 /// use cepa_core::{Cx, Middleware, Msg, Next, OrderRule, Reply, ReplyInput, Result, middleware};
 ///
 /// struct Timing;
