@@ -118,7 +118,7 @@ impl AuditLog {
     /// Waits until everything that was logged so far is written.
     ///
     /// # Errors
-    /// If the disk could not be told to keep it.
+    /// If the disk could not be told to keep it, or has not answered in time.
     pub async fn flush(&self) -> Result<(), AuditError> {
         self.inner.writer.flush().await
     }

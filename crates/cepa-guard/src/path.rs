@@ -2,6 +2,7 @@
 
 mod builder;
 mod place;
+mod schema;
 mod select;
 mod spelling;
 

@@ -345,6 +345,11 @@ async fn arguments_are_paths_by_name_by_format_and_by_tool() {
         ScriptedTool::echo("act").with_schema(json!({"type": "object", "properties": {
             "where": {"type": "string", "format": "path"},
             "all": {"type": "array", "items": {"anyOf": [{"type": "string", "format": "file-path"}, {"type": "null"}]}},
+            // As pydantic, and with it most servers of tools, writes the schema of a class and of a map.
+            "edit": {"$ref": "#/$defs/Edit"},
+            "by_name": {"type": "object", "additionalProperties": {"$ref": "#/$defs/Edit"}},
+        }, "$defs": {
+            "Edit": {"type": "object", "properties": {"to": {"type": "string", "format": "path"}}},
         }}))
     };
     for bad in [
@@ -354,6 +359,8 @@ async fn arguments_are_paths_by_name_by_format_and_by_tool() {
         json!({"files": ["a", "/etc/passwd"]}),
         json!({"where": "/etc"}),
         json!({"all": [null, "/etc"]}),
+        json!({"edit": {"to": "/etc/passwd"}}),
+        json!({"by_name": {"a": {"to": "/etc/passwd"}}}),
         json!({"steps": [{"target": "a"}, {"target": "/etc"}]}),
         json!({"steps": [{"target": 3}]}),
         json!({"from": "../outside/a"}),
@@ -367,6 +374,7 @@ async fn arguments_are_paths_by_name_by_format_and_by_tool() {
         json!({"path": "a", "text": "/etc/passwd"}),
         json!({"profile": "/x"}),
         json!({"file": 3}),
+        json!({"edit": {"to": "a", "note": "/etc/passwd"}}),
         json!({"path": null}),
         json!({"from": "../ro/a", "path": "a"}),
         json!({"url_path": "/index.html"}),

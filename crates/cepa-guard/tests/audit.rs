@@ -375,6 +375,30 @@ async fn a_lock_that_stays_is_an_error_in_time() {
     assert!(matches!(error.downcast_ref(), Some(AuditError::Locked { .. })), "{error}");
 }
 
+#[tokio::test]
+async fn a_disk_that_does_not_answer_holds_nobody_up_for_ever() {
+    let place = place();
+    let log = AuditLog::builder(&place.path).on_failure(OnFailure::Warn);
+    // The thread waits for the lock, as it would for a disk.
+    let log = log.lock_timeout(Duration::from_secs(3_600)).write_timeout(Duration::from_millis(50)).build();
+    let log = Arc::new(log.unwrap());
+    let lock = fs::File::open(place.path.with_extension("jsonl.lock")).unwrap();
+    lock.lock().unwrap();
+    let errors = Logged::warnings("cepa_guard");
+    let pay = ScriptedTool::echo("pay");
+    let model = calls("pay", json!({}));
+    let mut agent = builder(&model).tool(pay.clone()).middleware(log.clone()).build().unwrap();
+    agent.reply("Go").await.unwrap();
+    assert_eq!(pay.calls().len(), 1);
+    assert!(errors.take().iter().any(|line| line.contains("has not answered within 50ms")));
+    assert!(matches!(log.flush().await, Err(AuditError::Slow { .. })));
+
+    // It answers again: nothing is lost.
+    lock.unlock().unwrap();
+    while log.flush().await.is_err() {}
+    assert_eq!(short(&place.path), ["call -", "result success"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_model_that_fails_leaves_the_reply_as_it_is() {
     let place = place();

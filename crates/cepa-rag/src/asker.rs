@@ -14,9 +14,17 @@ pub(crate) enum Asker<'a> {
     Tool(&'a ToolCx),
 }
 
+/// What does not work, and is told once in a reply.
+#[derive(PartialEq, Eq, Hash)]
+pub(crate) enum Trouble {
+    /// A knowledge base of this name.
+    Base(String),
+    Reranking,
+}
+
 /// What the log was told in this reply.
 #[derive(Default)]
-struct Told(HashSet<String>);
+struct Told(HashSet<Trouble>);
 
 impl Asker<'_> {
     pub(crate) async fn call_structured(
@@ -31,8 +39,8 @@ impl Asker<'_> {
     }
 
     /// Whether the log was not told of this in this reply. It is from now on.
-    pub(crate) fn is_news(self, what: &str) -> bool {
-        self.scratch().is_none_or(|scratch| scratch.update(|Told(told)| told.insert(what.to_owned())))
+    pub(crate) fn is_news(self, trouble: Trouble) -> bool {
+        self.scratch().is_none_or(|scratch| scratch.update(|Told(told)| told.insert(trouble)))
     }
 
     fn scratch<'a>(self) -> Option<&'a Scratch>

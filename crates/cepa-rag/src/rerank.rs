@@ -12,7 +12,12 @@ use cepa_core::{
 };
 use cepa_models::RerankModel;
 
-use crate::{Hit, asker::Asker, passages::citation, texts};
+use crate::{
+    Hit,
+    asker::{Asker, Trouble},
+    passages::citation,
+    texts,
+};
 
 /// How hits are put in order once more.
 #[derive(Debug)]
@@ -65,8 +70,7 @@ impl Reranking {
         match ranking {
             Ok(places) => reordered(hits, &places),
             Err(error) => {
-                // No knowledge base is called that.
-                if asker.is_news("\u{0}reranking") {
+                if asker.is_news(Trouble::Reranking) {
                     tracing::warn!(error, "what was found is not reranked");
                 } else {
                     tracing::debug!(error, "what was found is not reranked");

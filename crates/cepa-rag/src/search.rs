@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 
 use crate::{
     Hit, RagError, Retriever, SearchOptions,
-    asker::Asker,
+    asker::{Asker, Trouble},
     fusion::{Found, fuse},
     rerank::Reranking,
 };
@@ -67,7 +67,7 @@ impl Search {
                 Err(failure) => failure.to_string(),
             };
             let name = retriever.name();
-            if asker.is_news(name) {
+            if asker.is_news(Trouble::Base(name.to_owned())) {
                 tracing::warn!(knowledge_base = name, error = failure, "a knowledge base is not searched");
             } else {
                 tracing::debug!(knowledge_base = name, error = failure, "a knowledge base is not searched");

@@ -51,6 +51,7 @@ pub struct AuditLogBuilder {
     fsync: Fsync,
     rotate_at: Option<u64>,
     lock_timeout: Duration,
+    write_timeout: Duration,
 }
 
 /// The most that may be kept of arguments or of a result.
@@ -68,6 +69,7 @@ impl AuditLogBuilder {
             fsync: Fsync::Always,
             rotate_at: None,
             lock_timeout: Duration::from_secs(5),
+            write_timeout: Duration::from_secs(10),
         }
     }
 
@@ -137,6 +139,13 @@ impl AuditLogBuilder {
         self
     }
 
+    /// How long a call, [`flush`](AuditLog::flush) and the drop of the log wait for the disk: 10 seconds by default, by the
+    /// real clock. Choose it longer than [`lock_timeout`](Self::lock_timeout), of which it is a part.
+    pub fn write_timeout(mut self, limit: Duration) -> Self {
+        self.write_timeout = limit;
+        self
+    }
+
     /// Opens the file, notes half a line that a crash has left, and starts the thread that writes.
     ///
     /// # Errors
@@ -154,7 +163,7 @@ impl AuditLogBuilder {
             return Err(AuditError::OutOfBounds { field: "rotate_at", value: bytes as usize, must });
         }
         let file = LogFile::open(self.path, self.rotate_at, self.lock_timeout)?;
-        let writer = Writer::start(file, self.fsync)?;
+        let writer = Writer::start(file, self.fsync, self.write_timeout)?;
         let inner = Inner { writer, limits: self.limits, scrub: self.scrub, on_failure: self.on_failure };
         Ok(AuditLog { inner: Arc::new(inner), who: self.who, write_ahead: self.write_ahead })
     }

@@ -28,6 +28,15 @@ pub enum AuditError {
         /// How long was waited.
         limit: Duration,
     },
+    /// The disk did not answer. The line may be written later.
+    #[error("audit log `{}`: the disk has not answered within {limit:?}", path.display())]
+    #[non_exhaustive]
+    Slow {
+        /// The file.
+        path: PathBuf,
+        /// How long was waited.
+        limit: Duration,
+    },
     /// The thread that writes has ended.
     #[error("audit log `{}`: its writer has ended", path.display())]
     #[non_exhaustive]

@@ -5,20 +5,22 @@ use std::{
     fmt,
     path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
-        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+        mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender, TrySendError},
     },
-    thread::JoinHandle,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
+use futures_timer::Delay;
 use tokio::sync::oneshot;
 
 use super::{builder::Fsync, error::AuditError, file::LogFile};
 
 /// As many lines are written at once.
 const BATCH: usize = 256;
+/// As many lines wait at the most for a disk that does not answer.
+const QUEUE: usize = 1 << 14;
 
 type Done = oneshot::Sender<Result<(), AuditError>>;
 
@@ -30,20 +32,24 @@ enum Job {
 /// The thread, and the way to it.
 pub(super) struct Writer {
     path: PathBuf,
-    jobs: Option<Sender<Job>>,
+    jobs: Option<SyncSender<Job>>,
     lost: Arc<AtomicU64>,
-    thread: Option<JoinHandle<()>>,
+    /// How long anybody waits for the disk.
+    limit: Duration,
+    /// Closed when the thread has ended.
+    ended: Mutex<Receiver<()>>,
 }
 
 impl Writer {
-    pub(super) fn start(file: LogFile, fsync: Fsync) -> Result<Self, AuditError> {
+    pub(super) fn start(file: LogFile, fsync: Fsync, limit: Duration) -> Result<Self, AuditError> {
         let path = file.path().to_owned();
-        let (jobs, queue) = mpsc::channel();
+        let (jobs, queue) = mpsc::sync_channel(QUEUE);
+        let (alive, ended) = mpsc::channel();
         let lost = Arc::<AtomicU64>::default();
-        let run = Run { file, fsync, lost: lost.clone(), unkept: None };
+        let run = Run { file, fsync, lost: lost.clone(), unkept: None, _alive: alive };
         let thread = std::thread::Builder::new().name("cepa-audit".to_owned()).spawn(move || run.run(&queue));
-        let thread = thread.map_err(|error| AuditError::io(&path, "starting its thread", &error))?;
-        Ok(Self { path, jobs: Some(jobs), lost, thread: Some(thread) })
+        thread.map_err(|error| AuditError::io(&path, "starting its thread", &error))?;
+        Ok(Self { path, jobs: Some(jobs), lost, limit, ended: Mutex::new(ended) })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -56,38 +62,65 @@ impl Writer {
 
     /// Hands a line over. It is on its way before this future waits, and written also if the future is dropped.
     pub(super) async fn write(&self, line: Vec<u8>) -> Result<(), AuditError> {
-        let (done, written) = oneshot::channel();
-        self.hand_over(Job::Line(line, Some(done)));
-        written.await.unwrap_or_else(|_| Err(AuditError::Closed { path: self.path.clone() }))
+        self.hand_over_and_wait(|done| Job::Line(line, Some(done))).await
     }
 
     /// Hands a line over that nobody waits for.
     pub(super) fn send(&self, line: Vec<u8>) {
-        self.hand_over(Job::Line(line, None));
+        // It is counted and told.
+        _ = self.hand_over(Job::Line(line, None));
     }
 
     pub(super) async fn flush(&self) -> Result<(), AuditError> {
-        let (done, written) = oneshot::channel();
-        self.hand_over(Job::Flush(done));
-        written.await.unwrap_or_else(|_| Err(AuditError::Closed { path: self.path.clone() }))
+        self.hand_over_and_wait(Job::Flush).await
     }
 
-    fn hand_over(&self, job: Job) {
-        let is_line = matches!(job, Job::Line(..));
-        if self.jobs.as_ref().is_none_or(|jobs| jobs.send(job).is_err()) && is_line {
-            self.lost.fetch_add(1, Relaxed);
-            tracing::error!(path = %self.path.display(), "a line of the audit log is lost: its writer has ended");
+    async fn hand_over_and_wait(&self, job: impl FnOnce(Done) -> Job) -> Result<(), AuditError> {
+        let (done, written) = oneshot::channel();
+        self.hand_over(job(done))?;
+        // By the real clock: that of a test may stand still, and then jump, while a disk works.
+        tokio::select! {
+            biased;
+            written = written => written.unwrap_or_else(|_| Err(self.closed())),
+            () = Delay::new(self.limit) => {
+                let error = self.slow();
+                tracing::error!(%error, "a line of the audit log may be lost");
+                Err(error)
+            }
         }
+    }
+
+    fn hand_over(&self, job: Job) -> Result<(), AuditError> {
+        let is_line = matches!(job, Job::Line(..));
+        let error = match self.jobs.as_ref().map(|jobs| jobs.try_send(job)) {
+            Some(Ok(())) => return Ok(()),
+            Some(Err(TrySendError::Full(_))) => self.slow(),
+            Some(Err(TrySendError::Disconnected(_))) | None => self.closed(),
+        };
+        if is_line {
+            self.lost.fetch_add(1, Relaxed);
+            tracing::error!(%error, "a line of the audit log is lost");
+        }
+        Err(error)
+    }
+
+    fn closed(&self) -> AuditError {
+        AuditError::Closed { path: self.path.clone() }
+    }
+
+    fn slow(&self) -> AuditError {
+        AuditError::Slow { path: self.path.clone(), limit: self.limit }
     }
 }
 
 impl Drop for Writer {
-    /// Waits until all lines are written.
+    /// Waits until all lines are written, or the disk has had its time.
     fn drop(&mut self) {
         drop(self.jobs.take());
-        if let Some(thread) = self.thread.take() {
-            // A panic of the thread has been reported already.
-            _ = thread.join();
+        let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if ended.recv_timeout(self.limit) == Err(RecvTimeoutError::Timeout) {
+            let error = self.slow();
+            tracing::error!(%error, "the last lines of the audit log may be lost");
         }
     }
 }
@@ -104,6 +137,8 @@ struct Run {
     lost: Arc<AtomicU64>,
     /// When the disk is to be told to keep what was written.
     unkept: Option<Instant>,
+    /// Dropped with the thread.
+    _alive: Sender<()>,
 }
 
 impl Run {

@@ -4,14 +4,11 @@ use cepa_core::{GENERATE_STRUCTURED_OUTPUT, Tool};
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::Access;
+use super::{Access, schema::Schemas};
 use crate::argument::pointer::{MAX_VALUES, Pointer, inside};
 
 /// Names that arguments with paths have, as words of the name: `path`, `filePath`, `output_dir`, `cwd`.
 pub(super) const NAMES: &str = r"^(?i:(?:.*[_.-])?(?:path|paths|file|files|filename|filenames|filepath|filepaths|dir|dirs|directory|directories|folder|folders|cwd|workdir))$|[a-z0-9](?:Paths?|Files?|FileName|Dirs?|Directory|Folder)$";
-
-/// Formats of JSON schemas that mean a path.
-const FORMATS: [&str; 6] = ["path", "file-path", "file_path", "filepath", "directory-path", "directory"];
 
 /// An argument that is a path by its name in one tool.
 #[derive(Clone, Debug)]
@@ -64,8 +61,8 @@ impl Select {
         }
         let by_name = found.len();
         let mut walk = Walk { select: self, found, left: MAX_VALUES };
-        let schema = tool.map(Tool::input_schema).filter(|_| self.formats);
-        walk.fields(input, schema, "")?;
+        let schemas = tool.map(Tool::input_schema).filter(|_| self.formats).map(Schemas::of);
+        walk.fields(input, schemas.as_ref(), "")?;
         let mut found = walk.found;
         let named: Vec<_> = found.iter().take(by_name).map(|found| found.place.clone()).collect();
         let mut at = 0;
@@ -115,13 +112,13 @@ impl<'v> Walk<'_, 'v> {
     fn fields(
         &mut self,
         fields: &'v Map<String, Value>,
-        schema: Option<&Value>,
+        schemas: Option<&Schemas<'_>>,
         place: &str,
     ) -> Result<(), ()> {
         for (key, value) in fields {
-            let schema = schema.and_then(|schema| schema.get("properties")?.get(key));
+            let schemas = schemas.map(|schemas| schemas.field(key));
             let by_name = self.select.names.as_ref().is_some_and(|names| names.is_match(key));
-            self.value(value, schema, inside(place, key), by_name)?;
+            self.value(value, schemas.as_ref(), inside(place, key), by_name)?;
         }
         Ok(())
     }
@@ -129,32 +126,24 @@ impl<'v> Walk<'_, 'v> {
     fn value(
         &mut self,
         value: &'v Value,
-        schema: Option<&Value>,
+        schemas: Option<&Schemas<'_>>,
         place: String,
         by_name: bool,
     ) -> Result<(), ()> {
         self.left = self.left.checked_sub(1).ok_or(())?;
-        let by_format = schema.is_some_and(says_path);
+        let by_format = schemas.is_some_and(Schemas::say_path);
         match value {
             // By a name alone, only texts: `{"file": 3}` is no path.
             Value::String(_) if by_name || by_format => push(&mut self.found, place, value, None),
             Value::Array(items) => {
-                let schema = schema.and_then(|schema| schema.get("items"));
                 for (at, item) in items.iter().enumerate() {
-                    self.value(item, schema, format!("{place}/{at}"), by_name || by_format)?;
+                    let schemas = schemas.map(|schemas| schemas.item(at));
+                    self.value(item, schemas.as_ref(), format!("{place}/{at}"), by_name || by_format)?;
                 }
                 Ok(())
             }
-            Value::Object(fields) => self.fields(fields, schema, &place),
+            Value::Object(fields) => self.fields(fields, schemas, &place),
             _ => Ok(()),
         }
     }
-}
-
-/// Whether a schema, or one of its alternatives, has the format of a path.
-fn says_path(schema: &Value) -> bool {
-    let own = schema.get("format").and_then(Value::as_str).is_some_and(|format| FORMATS.contains(&format));
-    own || ["anyOf", "oneOf", "allOf"]
-        .iter()
-        .any(|word| schema.get(word).and_then(Value::as_array).is_some_and(|list| list.iter().any(says_path)))
 }
