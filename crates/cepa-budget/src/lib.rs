@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod builder;
+mod call;
 mod middleware;
 mod spent;
 #[doc(hidden)]

@@ -2,19 +2,21 @@
 
 use std::{
     fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
-    },
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
 use cepa_core::{
-    ChatChunk, ChatResponse, ContentBlock, ContentDelta, Cx, Error, FinishedReason,
-    GENERATE_STRUCTURED_OUTPUT, HintBlock, Jump, Middleware, ModelCall, ModelRequest, Msg, Next, Reasoning,
-    ReasoningInput, Result, TextOrBlocks, ToolChoice, ToolChoiceMode, estimate_tokens, middleware,
+    ChatResponse, ContentBlock, Cx, Error, GENERATE_STRUCTURED_OUTPUT, HintBlock, Jump, Middleware,
+    ModelCall, ModelRequest, Msg, Next, Reasoning, ReasoningInput, Result, TextOrBlocks, ToolChoice,
+    ToolChoiceMode, middleware,
 };
 
-use crate::{builder::Builder, spent::Spent, texts};
+use crate::{
+    builder::Builder,
+    call::{Call, size},
+    spent::Spent,
+    texts,
+};
 
 /// Has the agent wrap up when the token budget of a reply, or of a session, is spent (AgentScope 2.0.11's middleware of
 /// the same name).
@@ -25,8 +27,8 @@ use crate::{builder::Builder, spent::Spent, texts};
 /// owed. The sum is kept with the session, so that it lasts over pauses; one instance serves any number of agents.
 ///
 /// Where the server does not say what a call cost, an estimate counts (a quarter of the bytes), and a warning is logged
-/// once. A call that was cut off by an interrupt before the server said it is estimated for a session's budget, and is free
-/// for a reply's, which ends there.
+/// once. A call that was cut off, by an interrupt or because nobody reads the reply any more, before the server said it is
+/// estimated for a session's budget, and is free for a reply's, which ends there.
 pub struct ReplyBudgetControlMiddleware {
     pub(crate) token_budget: f64,
     pub(crate) input_token_weight: f64,
@@ -83,7 +85,7 @@ impl ReplyBudgetControlMiddleware {
     }
 
     /// The name of the sum that counts now.
-    fn account(&self, reply_id: &cepa_core::Id) -> String {
+    pub(crate) fn account(&self, reply_id: &cepa_core::Id) -> String {
         match self.per {
             Per::Reply => reply_id.to_string(),
             Per::Session => SESSION.to_owned(),
@@ -91,11 +93,11 @@ impl ReplyBudgetControlMiddleware {
     }
 
     /// The weighted cost of a call.
-    fn cost(&self, input_tokens: u64, output_tokens: u64) -> f64 {
+    pub(crate) fn cost(&self, input_tokens: u64, output_tokens: u64) -> f64 {
         self.input_token_weight * input_tokens as f64 + self.output_token_weight * output_tokens as f64
     }
 
-    fn warn_once(&self, model: &str) {
+    pub(crate) fn warn_once(&self, model: &str) {
         if !self.warned.swap(true, Relaxed) {
             tracing::warn!(model, "the model does not say what a call cost: the budget counts estimates");
         }
@@ -128,36 +130,10 @@ impl Middleware for ReplyBudgetControlMiddleware {
         request: ModelRequest,
         next: Next<ModelCall>,
     ) -> Result<ChatResponse> {
-        let model = request.model.clone().unwrap_or_else(|| cx.model().clone());
-        let (messages, tools) = (request.messages.clone(), request.tools.clone());
-        let bytes = Arc::new(AtomicUsize::new(0));
-        let counting = bytes.clone();
-        let result =
-            next.tap_shared(request, move |chunk| _ = counting.fetch_add(size(chunk), Relaxed)).await;
-        let usage = match &result {
-            Ok(response) => response.usage.as_ref(),
-            Err(error) => error.usage(),
-        };
-        let cost = match (usage, &result) {
-            (Some(usage), _) => self.cost(usage.input_tokens, usage.output_tokens),
-            // What failed without a word of its cost is free.
-            (None, Err(_)) => 0.0,
-            (None, Ok(response)) => {
-                let cut_off = response.finished_reason == FinishedReason::Interrupted;
-                if !cut_off {
-                    self.warn_once(model.name());
-                }
-                if cut_off && self.per == Per::Reply {
-                    // The reply ends, and with it its budget.
-                    0.0
-                } else {
-                    let output_tokens = (bytes.load(Relaxed) as u64).div_ceil(4);
-                    self.cost(estimate_tokens(&messages, &tools), output_tokens)
-                }
-            }
-        };
-        let account = self.account(&cx.reply_id()?);
-        cx.my_state().update(|spent: &mut Spent| spent.add(&account, cost))?;
+        let call = Call::new(self, &cx, &request);
+        let bytes = call.bytes.clone();
+        let result = next.tap_shared(request, move |chunk| _ = bytes.fetch_add(size(chunk), Relaxed)).await;
+        call.end(&result)?;
         result
     }
 
@@ -193,17 +169,6 @@ impl Middleware for ReplyBudgetControlMiddleware {
         }
         next.run(input).await
     }
-}
-
-/// Bytes of a chunk's texts.
-fn size(chunk: &ChatChunk) -> usize {
-    let sizes = chunk.deltas().iter().map(|delta| match delta {
-        ContentDelta::Text { text, .. } => text.len(),
-        ContentDelta::Thinking { thinking, .. } => thinking.len(),
-        ContentDelta::ToolCall { input, .. } => input.len(),
-        _ => 0,
-    });
-    sizes.sum()
 }
 
 impl fmt::Debug for ReplyBudgetControlMiddleware {

@@ -149,6 +149,30 @@ async fn r62_an_interrupted_call_counts_for_the_session() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn r62_a_reader_who_leaves_in_the_middle_pays_for_the_call() {
+    let model = ScriptedModel::new([
+        Answer::new().text("half of it").hangs(),
+        Answer::new().reports_usage(70, 7).text("half of it").hangs(),
+    ]);
+    let session = ReplyBudgetControlMiddleware::builder(1_000).per(Per::Session).build().unwrap();
+    let mut agent = builder(&model).middleware(session).build().unwrap();
+    let mut leave = async || {
+        let mut events = agent.reply("Go").stream();
+        while let Some(event) = events.next().await {
+            if event.event_type() == "TEXT_BLOCK_DELTA" {
+                break;
+            }
+        }
+        drop(events);
+        spent(&agent, "ReplyBudgetControlMiddleware")["session"].as_u64().unwrap()
+    };
+    let estimated = leave().await;
+    assert!(estimated > 0);
+    // What the server has said counts as it is.
+    assert_eq!(leave().await, estimated + 77);
+}
+
+#[tokio::test(start_paused = true)]
 async fn r62_some_tools_may_be_called_all_the_same() {
     let model = ScriptedModel::new([
         Answer::new().tool_call("look", json!({})).usage(60, 60),

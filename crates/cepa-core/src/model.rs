@@ -12,7 +12,6 @@ mod usage;
 
 use std::{fmt, sync::Arc};
 
-pub(crate) use self::fold::ResponseFold;
 pub use self::{
     chunk::{ChatChunk, ContentDelta},
     estimate::estimate_tokens,
@@ -23,6 +22,7 @@ pub use self::{
     tool_choice::{ToolChoice, ToolChoiceMode},
     usage::ChatUsage,
 };
+pub(crate) use self::{fold::ResponseFold, outlet::Reported};
 use crate::{
     chain::{BoxFuture, Outlet, Tap},
     error::Result,
@@ -108,7 +108,7 @@ pub trait ChatModel: fmt::Debug + Send + Sync + 'static {
 /// What the model returns.
 pub async fn generate(model: &dyn ChatModel, request: ModelRequest) -> Result<ChatResponse> {
     let (tap, fold) = Tap::folding(|fold: &mut ResponseFold, chunk: &ChatChunk| fold.add(chunk));
-    let out = ModelOutlet::new(Outlet::unheard(Some(tap)));
+    let out = ModelOutlet::new(Outlet::unheard(Some(tap)), Reported::default());
     let mut response = model.call(request, out.clone()).await?;
     out.complete(&mut response);
     if response.content.is_streamed() {

@@ -6,8 +6,8 @@ use std::{
 };
 
 use cepa_core::{
-    ChatModel, ChatResponse, Cx, FinishedReason, ModelCall, ModelOptions, ModelRequest, Next, Purpose,
-    Result, ToolChoiceMode, serde_json,
+    ChatModel, ChatResponse, ChatUsage, Cx, FinishedReason, ModelCall, ModelOptions, ModelRequest, Next,
+    Purpose, Result, ToolChoiceMode, serde_json,
 };
 use opentelemetry::{KeyValue, StringValue};
 use tracing::{Instrument as _, Span, field::Empty, info_span, record_all};
@@ -15,9 +15,10 @@ use tracing::{Instrument as _, Span, field::Empty, info_span, record_all};
 use crate::{
     TracingMiddleware,
     content::{Writer, tool_definitions},
+    metrics::Instruments,
     names,
     reply::within,
-    span::{Open, error_type},
+    span::Open,
 };
 
 impl TracingMiddleware {
@@ -29,26 +30,33 @@ impl TracingMiddleware {
     ) -> Result<ChatResponse> {
         let model = request.model.clone().unwrap_or_else(|| cx.model().clone());
         let session_id = cx.state()?.session_id.to_string();
-        let open = Open::new(within(&cx, || self.chat_span(&*model, &request, &session_id)));
-        let first = Arc::new(OnceLock::new());
+        let span = within(&cx, || self.chat_span(&*model, &request, &session_id));
+        let attributes = vec![
+            KeyValue::new(names::OPERATION_NAME, "chat"),
+            KeyValue::new(names::PROVIDER_NAME, model.provider().to_owned()),
+            KeyValue::new(names::REQUEST_MODEL, model.name().to_owned()),
+        ];
+        let mut chat = Chat {
+            open: Open::new(span, self.instruments(), attributes),
+            instruments: self.instruments(),
+            cx: &cx,
+            first: Arc::default(),
+            ended: false,
+        };
         let next = {
-            let first = first.clone();
+            let first = chat.first.clone();
             next.tapped(move |_| _ = first.get_or_init(Instant::now))
         };
+        let span = chat.open.span.clone();
         let result = match self.capture.is_off() {
-            true => next.run(request).instrument(open.span.clone()).await,
-            false => next.collect(request).instrument(open.span.clone()).await,
+            true => next.run(request).instrument(span).await,
+            false => next.collect(request).instrument(span).await,
         };
-        let first_chunk = first.get().map(|first| first.duration_since(open.began).as_secs_f64());
-        self.measure(&*model, &open, first_chunk, &result);
         match &result {
-            Ok(response) => self.end_chat(open, first_chunk, response),
+            Ok(response) => self.end_chat(&mut chat, response),
             Err(error) => {
-                if let Some(usage) = error.usage() {
-                    open.span.record(names::INPUT_TOKENS, usage.input_tokens as i64);
-                    open.span.record(names::OUTPUT_TOKENS, usage.output_tokens as i64);
-                }
-                open.fail_with(error, &self.capture);
+                chat.spent(error.usage());
+                chat.open.fail_with(error, &self.capture);
             }
         }
         result
@@ -100,7 +108,7 @@ impl TracingMiddleware {
         )
     }
 
-    fn end_chat(&self, open: Open, first_chunk: Option<f64>, response: &ChatResponse) {
+    fn end_chat(&self, chat: &mut Chat<'_>, response: &ChatResponse) {
         let interrupted = response.finished_reason == FinishedReason::Interrupted;
         let reason = match response.metadata.get("finish_reason").and_then(|reason| reason.as_str()) {
             _ if interrupted => "interrupted",
@@ -111,17 +119,44 @@ impl TracingMiddleware {
         let messages =
             Writer::new(&self.capture).map(|mut writer| writer.answer(response.content.blocks(), reason));
         let id = response.id.to_string();
-        let usage = response.usage.as_ref();
+        let (model, span) = (response_model(response), &chat.open.span);
+        record_all!(
+            span,
+            { names::RESPONSE_ID } = id.as_str(),
+            { names::RESPONSE_MODEL } = model,
+            { names::RESPONSE_FINISH_REASONS } = reasons.as_str(),
+            { names::OUTPUT_MESSAGES } = messages.as_deref(),
+        );
+        let model =
+            model.map(|model| KeyValue::new(names::RESPONSE_MODEL, StringValue::from(model.to_owned())));
+        chat.open.attributes.extend(model);
+        chat.spent(response.usage.as_ref());
+        if interrupted { chat.open.interrupt() } else { chat.open.succeed() }
+    }
+}
+
+/// A model call that runs. Dropped before it has ended, it was cut off: what is known of it by then is told all the same.
+struct Chat<'a> {
+    open: Open<'a>,
+    instruments: &'a Instruments,
+    cx: &'a Cx<ModelCall>,
+    /// When the first piece of the answer came.
+    first: Arc<OnceLock<Instant>>,
+    ended: bool,
+}
+
+impl Chat<'_> {
+    /// Tells and measures what the call has spent, and when the answer began.
+    fn spent(&mut self, usage: Option<&ChatUsage>) {
+        self.ended = true;
+        let Open { span, began, attributes, .. } = &mut self.open;
+        let first_chunk = self.first.get().map(|first| first.duration_since(*began).as_secs_f64());
         let tokens = |tokens: u64| (tokens > 0).then_some(tokens as i64);
         let cache_read = usage.and_then(|usage| tokens(usage.cache_input_tokens));
         let cache_creation = usage.and_then(|usage| tokens(usage.cache_creation_input_tokens));
         record_all!(
-            open.span,
-            { names::RESPONSE_ID } = id.as_str(),
-            { names::RESPONSE_MODEL } = response_model(response),
-            { names::RESPONSE_FINISH_REASONS } = reasons.as_str(),
+            span,
             { names::TIME_TO_FIRST_CHUNK } = first_chunk,
-            { names::OUTPUT_MESSAGES } = messages.as_deref(),
             { names::INPUT_TOKENS } = usage.map(|usage| usage.input_tokens as i64),
             { names::OUTPUT_TOKENS } = usage.map(|usage| usage.output_tokens as i64),
             { names::CACHE_READ_INPUT_TOKENS } = cache_read,
@@ -129,42 +164,20 @@ impl TracingMiddleware {
             { names::AGENTSCOPE_CACHE_INPUT_TOKENS } = cache_read,
             { names::AGENTSCOPE_CACHE_CREATION_INPUT_TOKENS } = cache_creation,
         );
-        if interrupted { open.interrupt() } else { open.succeed() }
-    }
-
-    fn measure(
-        &self,
-        model: &dyn ChatModel,
-        open: &Open,
-        first_chunk: Option<f64>,
-        result: &Result<ChatResponse>,
-    ) {
-        let mut attributes = vec![
-            KeyValue::new(names::OPERATION_NAME, "chat"),
-            KeyValue::new(names::PROVIDER_NAME, model.provider().to_owned()),
-            KeyValue::new(names::REQUEST_MODEL, model.name().to_owned()),
-        ];
-        let usage = match result {
-            Ok(response) => {
-                if let Some(model) = response_model(response) {
-                    attributes
-                        .push(KeyValue::new(names::RESPONSE_MODEL, StringValue::from(model.to_owned())));
-                }
-                response.usage.as_ref()
-            }
-            Err(error) => error.usage(),
-        };
-        let instruments = self.instruments();
         if let Some(usage) = usage {
-            instruments.usage(usage.input_tokens, usage.output_tokens, &mut attributes);
+            self.instruments.usage(usage.input_tokens, usage.output_tokens, attributes);
         }
         if let Some(seconds) = first_chunk {
-            instruments.first_chunk(seconds, &attributes);
+            self.instruments.first_chunk(seconds, attributes);
         }
-        if let Err(error) = result {
-            attributes.push(KeyValue::new(names::ERROR_TYPE, error_type(error)));
+    }
+}
+
+impl Drop for Chat<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.spent(self.cx.reported_usage().as_ref());
         }
-        instruments.operation(open.seconds(), &attributes);
     }
 }
 

@@ -32,7 +32,7 @@ use crate::{capture::Capture, metrics::Instruments};
 /// link is kept in the metadata of the reply's message, under `traceparent`.) Both have the same reply id.
 ///
 /// What ended early is marked by `cepa.cancelled`: a reply that was interrupted, and one that nobody listened to any
-/// more. That is no failure; an interrupted tool is one.
+/// more. That is no failure; an interrupted tool is one, and so is a panic.
 ///
 /// Put it outermost: then it sees what other layers do. Inside a layer that asks the model again, each attempt has its
 /// span anyway.

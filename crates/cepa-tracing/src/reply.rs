@@ -9,19 +9,18 @@ use cepa_core::{
 use opentelemetry::KeyValue;
 use tracing::{Instrument as _, Span, field::Empty, info_span, record_all};
 
-use crate::{
-    TracingMiddleware,
-    content::Writer,
-    link, names,
-    span::{Open, error_type},
-};
+use crate::{TracingMiddleware, content::Writer, link, names, span::Open};
 
 /// What an agent is, where it does not say so itself.
 const DESCRIPTION: &str = "A reasoning-acting agent with its layers";
 
 impl TracingMiddleware {
     pub(crate) async fn reply(&self, cx: Cx<Reply>, input: ReplyInput, next: Next<Reply>) -> Result<Msg> {
-        let open = Open::new(self.reply_span(&cx, &input)?);
+        let attributes = vec![
+            KeyValue::new(names::OPERATION_NAME, "invoke_agent"),
+            KeyValue::new(names::AGENT_NAME, cx.agent_name().to_owned()),
+        ];
+        let mut open = Open::new(self.reply_span(&cx, &input)?, self.instruments(), attributes);
         let shared = Shared::new(&cx, &open.span);
         self.external_results(&cx, &open.span, &input.inputs)?;
         // Of interest to who draws the onion; as a rule to nobody.
@@ -34,17 +33,8 @@ impl TracingMiddleware {
         };
         let result = next.tap_shared(input, watch).instrument(open.span.clone()).await;
         drop(shared);
-
-        let mut attributes = vec![
-            KeyValue::new(names::OPERATION_NAME, "invoke_agent"),
-            KeyValue::new(names::AGENT_NAME, cx.agent_name().to_owned()),
-        ];
-        if let Err(error) = &result {
-            attributes.push(KeyValue::new(names::ERROR_TYPE, error_type(error)));
-        }
-        self.instruments().operation(open.seconds(), &attributes);
         match &result {
-            Ok(msg) => self.end_reply(open, msg),
+            Ok(msg) => self.end_reply(&mut open, msg),
             Err(error) => open.fail_with(error, &self.capture),
         }
         result
@@ -96,7 +86,7 @@ impl TracingMiddleware {
         Ok(span)
     }
 
-    fn end_reply(&self, open: Open, msg: &Msg) {
+    fn end_reply(&self, open: &mut Open<'_>, msg: &Msg) {
         let messages = Writer::new(&self.capture).map(|mut writer| writer.message_of_reply(msg));
         let usage = msg.usage.as_ref();
         record_all!(

@@ -3,18 +3,29 @@
 use std::{borrow::Cow, time::Instant};
 
 use cepa_core::{Error, Origin, ToolResultState};
-use opentelemetry::KeyValue;
+use opentelemetry::{KeyValue, StringValue, trace::TraceContextExt as _};
 use tracing::{Span, record_all};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
-use crate::{capture::Capture, content::Writer, names};
+use crate::{capture::Capture, content::Writer, metrics::Instruments, names};
 
-/// An open span. Dropped before it was closed: it was cut off, because nobody listened any more or because a layer was
-/// given up after an interrupt.
-pub(crate) struct Open {
+/// An open span, and what is measured of it. Dropped before it was closed: it was cut off, because nobody listened any
+/// more or because a layer was given up after an interrupt; or something inside has panicked.
+pub(crate) struct Open<'a> {
     pub(crate) span: Span,
     pub(crate) began: Instant,
+    /// Where it is measured, if it is, and with which attributes.
+    instruments: Option<&'a Instruments>,
+    pub(crate) attributes: Vec<KeyValue>,
     closed: bool,
+}
+
+/// How a span ends.
+enum End<'a> {
+    Success,
+    /// Somebody wanted it to end, or nobody listened any more: no failure of what it stands for.
+    Cancelled,
+    Failure(&'a Failure<'a>),
 }
 
 /// What a failure is to alerts and to people.
@@ -25,39 +36,33 @@ pub(crate) struct Failure<'a> {
     pub(crate) description: Cow<'a, str>,
 }
 
-impl Open {
-    pub(crate) fn new(span: Span) -> Self {
-        Self { span, began: Instant::now(), closed: false }
+/// The error type of what was interrupted and counts as a failure all the same: a tool.
+const CANCELLED: &str = "cancelled";
+
+impl<'a> Open<'a> {
+    pub(crate) fn new(span: Span, instruments: &'a Instruments, attributes: Vec<KeyValue>) -> Self {
+        Self { span, began: Instant::now(), instruments: Some(instruments), attributes, closed: false }
     }
 
-    pub(crate) fn seconds(&self) -> f64 {
-        self.began.elapsed().as_secs_f64()
+    /// Of something that took no time here.
+    pub(crate) fn unmeasured(span: Span) -> Self {
+        Self { span, began: Instant::now(), instruments: None, attributes: Vec::new(), closed: false }
     }
 
-    pub(crate) fn succeed(mut self) {
-        self.closed = true;
-        self.span.record("otel.status_code", "OK");
+    pub(crate) fn succeed(&mut self) {
+        self.end(&End::Success);
     }
 
-    /// Somebody wanted it to end: no failure of what it stands for.
-    pub(crate) fn interrupt(mut self) {
-        self.closed = true;
-        self.span.record(names::CANCELLED, true);
+    pub(crate) fn interrupt(&mut self) {
+        self.end(&End::Cancelled);
     }
 
-    pub(crate) fn fail(mut self, failure: &Failure<'_>) {
-        self.closed = true;
-        let (error_type, description) = (&*failure.error_type, &*failure.description);
-        record_all!(
-            self.span,
-            otel.status_code = "ERROR",
-            otel.status_description = description,
-            { names::ERROR_TYPE } = error_type
-        );
+    pub(crate) fn fail(&mut self, failure: &Failure<'_>) {
+        self.end(&End::Failure(failure));
     }
 
     /// Ends with an error that goes on outward.
-    pub(crate) fn fail_with(self, error: &Error, capture: &Capture) {
+    pub(crate) fn fail_with(&mut self, error: &Error, capture: &Capture) {
         if error.origin() == Origin::Interrupt {
             return self.interrupt();
         }
@@ -70,12 +75,47 @@ impl Open {
         self.span.add_event("exception", attributes);
         self.fail(&Failure { error_type: error_type.into(), description: description.into() });
     }
+
+    fn end(&mut self, end: &End<'_>) {
+        self.closed = true;
+        match end {
+            End::Success => _ = self.span.record("otel.status_code", "OK"),
+            End::Cancelled => {
+                self.span.record(names::CANCELLED, true);
+                self.attributes.push(KeyValue::new(names::CANCELLED, true));
+            }
+            End::Failure(failure) => {
+                let (error_type, description) = (&*failure.error_type, &*failure.description);
+                record_all!(
+                    self.span,
+                    otel.status_code = "ERROR",
+                    otel.status_description = description,
+                    { names::ERROR_TYPE } = error_type,
+                    { names::CANCELLED } = (error_type == CANCELLED).then_some(true),
+                );
+                self.attributes
+                    .push(KeyValue::new(names::ERROR_TYPE, StringValue::from(failure.error_type.clone())));
+            }
+        }
+        if let Some(instruments) = self.instruments {
+            instruments.operation(self.began.elapsed().as_secs_f64(), &self.attributes);
+        }
+        // By now rather than with the last handle: what a tool leaves behind in its span, such as a task that goes on, is
+        // not to hold it open, nor the reply.
+        self.span.context().span().end();
+    }
 }
 
-impl Drop for Open {
+impl Drop for Open<'_> {
     fn drop(&mut self) {
-        if !self.closed {
-            self.span.record(names::CANCELLED, true);
+        if self.closed {
+            return;
+        }
+        if std::thread::panicking() {
+            let description = "something inside has panicked".into();
+            self.fail(&Failure { error_type: "panic".into(), description });
+        } else {
+            self.interrupt();
         }
     }
 }
@@ -99,7 +139,7 @@ pub(crate) fn tool_failure(
         ToolResultState::Success | ToolResultState::Running => return None,
         ToolResultState::Error => "tool_error",
         ToolResultState::Denied => "denied",
-        ToolResultState::Interrupted => "cancelled",
+        ToolResultState::Interrupted => CANCELLED,
         _ => "unknown",
     };
     let description = match Writer::new(capture) {

@@ -1,7 +1,10 @@
 //! The span of a tool that runs: `execute_tool`.
 
-use cepa_core::{Acting, ActingInput, Cx, Id, Inputs, Next, Reply, Result, ToolCallBlock, ToolResponse};
-use opentelemetry::{KeyValue, StringValue};
+use cepa_core::{
+    Acting, ActingInput, Cx, Id, Inputs, Next, Reply, Result, ToolCallBlock, ToolCallState, ToolResponse,
+    ToolResultBlock,
+};
+use opentelemetry::KeyValue;
 use tracing::{Instrument as _, Span, field::Empty, info_span};
 
 use crate::{
@@ -9,7 +12,7 @@ use crate::{
     content::Writer,
     names,
     reply::within,
-    span::{Open, error_type, tool_failure},
+    span::{Open, tool_failure},
 };
 
 impl TracingMiddleware {
@@ -21,25 +24,20 @@ impl TracingMiddleware {
     ) -> Result<ToolResponse> {
         let call = input.tool_call.clone();
         let session_id = cx.state()?.session_id.to_string();
-        let open = Open::new(within(&cx, || self.tool_span(&cx, &call, &session_id)));
-        let result = match self.capture.is_off() {
-            true => next.run(input).instrument(open.span.clone()).await,
-            false => next.collect(input).instrument(open.span.clone()).await,
-        };
-        let seconds = open.seconds();
-        let failed = match &result {
-            Ok(response) => self.end_tool(open, &call, response),
-            Err(error) => {
-                open.fail_with(error, &self.capture);
-                Some(StringValue::from(error_type(error)))
-            }
-        };
-        let mut attributes = vec![
+        let attributes = vec![
             KeyValue::new(names::OPERATION_NAME, "execute_tool"),
             KeyValue::new(names::TOOL_NAME, call.name.clone()),
         ];
-        attributes.extend(failed.map(|error_type| KeyValue::new(names::ERROR_TYPE, error_type)));
-        self.instruments().operation(seconds, &attributes);
+        let span = within(&cx, || self.tool_span(&cx, &call, &session_id));
+        let mut open = Open::new(span.clone(), self.instruments(), attributes);
+        let result = match self.capture.is_off() {
+            true => next.run(input).instrument(span).await,
+            false => next.collect(input).instrument(span).await,
+        };
+        match &result {
+            Ok(response) => self.end_tool(&mut open, &call, response),
+            Err(error) => open.fail_with(error, &self.capture),
+        }
         result
     }
 
@@ -53,17 +51,28 @@ impl TracingMiddleware {
         call.span()
     }
 
-    /// A span for each result of a tool that ran elsewhere: of the moment in which it came.
+    /// A span for each result of a tool that ran elsewhere: of the moment in which it came. None where the reply does not
+    /// wait for all of them, as it takes none of them then.
     pub(crate) fn external_results(&self, cx: &Cx<Reply>, reply: &Span, inputs: &Inputs) -> Result<()> {
         let Inputs::ExternalExecutionResult(event) = inputs else { return Ok(()) };
-        let session_id = cx.state()?.session_id.to_string();
-        for result in &event.execution_results {
+        let (session_id, names) = {
+            let state = cx.state()?;
+            let waiting = state.awaiting_tool_calls(cx.agent_name());
+            let name = |result: &ToolResultBlock| {
+                let mut submitted = waiting.iter().filter(|call| call.state == ToolCallState::Submitted);
+                submitted.find(|call| call.id == result.id).map(|call| call.name.clone())
+            };
+            let names: Option<Vec<_>> = event.execution_results.iter().map(name).collect();
+            (state.session_id.to_string(), names.filter(|_| event.reply_id == *state.reply_id()))
+        };
+        let Some(names) = names else { return Ok(()) };
+        for (result, name) in event.execution_results.iter().zip(&names) {
             let call = Call {
                 result: Writer::new(&self.capture).map(|mut writer| writer.external_result(result)),
                 is_external: Some(true),
-                ..Call::new(&result.name, &result.id, &session_id)
+                ..Call::new(name, &result.id, &session_id)
             };
-            let open = Open::new(reply.in_scope(|| call.span()));
+            let mut open = Open::unmeasured(reply.in_scope(|| call.span()));
             match tool_failure(result.state, &result.output.text(), &self.capture) {
                 Some(failure) => open.fail(&failure),
                 None => open.succeed(),
@@ -72,24 +81,13 @@ impl TracingMiddleware {
         Ok(())
     }
 
-    /// Returns what the failure is called, if it is one.
-    fn end_tool(&self, open: Open, call: &ToolCallBlock, response: &ToolResponse) -> Option<StringValue> {
+    fn end_tool(&self, open: &mut Open<'_>, call: &ToolCallBlock, response: &ToolResponse) {
         if let Some(mut writer) = Writer::new(&self.capture) {
             open.span.record(names::TOOL_CALL_RESULT, writer.result(call, response));
         }
         match tool_failure(response.state, &response.output_text(), &self.capture) {
-            None => {
-                open.succeed();
-                None
-            }
-            Some(failure) => {
-                if failure.error_type == "cancelled" {
-                    open.span.record(names::CANCELLED, true);
-                }
-                let error_type = failure.error_type.clone();
-                open.fail(&failure);
-                Some(StringValue::from(error_type))
-            }
+            None => open.succeed(),
+            Some(failure) => open.fail(&failure),
         }
     }
 }

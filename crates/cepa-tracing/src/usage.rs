@@ -194,7 +194,8 @@ impl Open<'_> {
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         if !self.ended {
-            self.count_or_warn(None, false);
+            let usage = self.cx.reported_usage();
+            self.count_or_warn(usage.as_ref().map(Usage::from).as_ref(), false);
         }
     }
 }

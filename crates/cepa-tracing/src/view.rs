@@ -58,7 +58,9 @@ macro_rules! view {
                 values: &tracing::span::Record<'_>,
                 cx: tracing_subscriber::layer::Context<'_, S>,
             ) {
-                self.collector.record(id, values, &cx);
+                if let Some(tree) = self.collector.record(id, values, &cx) {
+                    self.show(&tree);
+                }
             }
 
             fn on_event(&self, event: &tracing::Event<'_>, cx: tracing_subscriber::layer::Context<'_, S>) {

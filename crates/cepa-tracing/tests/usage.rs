@@ -281,6 +281,7 @@ async fn a_reply_that_nobody_listens_to_any_more_is_counted_and_told_to_observer
     let model = small([
         Answer::new().tool_call("look", json!({})).usage(100, 10),
         Answer::new().text("Half").hangs(),
+        Answer::new().reports_usage(1_000, 1).text("Half").hangs(),
     ]);
     let mut agent = builder(&model)
         .tool(ScriptedTool::echo("look"))
@@ -288,17 +289,24 @@ async fn a_reply_that_nobody_listens_to_any_more_is_counted_and_told_to_observer
         .observer(move |event| observed.lock().unwrap().extend(ReplyUsage::of_event(event)))
         .build()
         .unwrap();
-    let mut stream = agent.reply("Go").stream();
-    while let Some(event) = within(stream.next()).await {
-        if event.event_type() == "TEXT_BLOCK_DELTA" {
-            break;
+    let mut leave = async || {
+        let mut stream = agent.reply("Go").stream();
+        while let Some(event) = within(stream.next()).await {
+            if event.event_type() == "TEXT_BLOCK_DELTA" {
+                break;
+            }
         }
-    }
-    drop(stream);
-    let reply = session(&agent).reply.unwrap();
+        drop(stream);
+        session(&agent).reply.unwrap()
+    };
+    let reply = leave().await;
     assert_eq!(figures(&reply.sums.total), of(2, 100, 10, "0.0002"));
     assert_eq!(reply.sums.total.unreported_calls, 1);
-    assert_eq!(*seen.lock().unwrap(), [reply]);
+    // What the server had said counts.
+    let second = leave().await;
+    assert_eq!(figures(&second.sums.total), of(1, 1_000, 1, "0.00101"));
+    assert_eq!(second.sums.total.unreported_calls, 0);
+    assert_eq!(*seen.lock().unwrap(), [reply, second]);
 }
 
 #[tokio::test(start_paused = true)]

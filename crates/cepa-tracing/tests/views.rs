@@ -75,6 +75,29 @@ async fn delegate() -> String {
     request.instrument(info_span!("mine")).await
 }
 
+/// Leaves a task behind in its span.
+#[tool(permission = "allow")]
+async fn begin() -> String {
+    tokio::spawn(std::future::pending::<()>().instrument(info_span!("goes on")));
+    "begun".to_owned()
+}
+
+#[tokio::test]
+async fn a_reply_is_shown_once_though_something_in_it_goes_on() {
+    let screen = Screen::default();
+    let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(screen.terminal()));
+    let model = ScriptedModel::new([calls("begin"), "Done".into()]);
+    agent("Friday", &model).tool(begin).build().unwrap().reply("Go").await.unwrap();
+    let shown = [
+        "invoke_agent Friday: ok",
+        "  chat scripted: ok",
+        "  execute_tool begin: ok",
+        "    goes on: ",
+        "  chat scripted: ok",
+    ];
+    assert_eq!(screen.rows(), shown);
+}
+
 #[tokio::test]
 async fn a_reply_with_all_that_is_inside_is_shown_when_it_ends() {
     let screen = Screen::default();

@@ -6,6 +6,7 @@ use super::{
     block_events::BlockEvents,
     context,
     emit::Events,
+    model_call::PaysIfCutOff,
     scope::{Patience, ReplyScope, Waited},
 };
 use crate::{
@@ -76,6 +77,7 @@ impl ReplyScope {
     /// One attempt: goes through `on_model_call` and turns what comes out into events and blocks.
     async fn attempt(self: &Arc<Self>, events: &Events, request: ModelRequest) -> Result<Answer, Failed> {
         let (frame, mut items) = self.chain_stream::<ModelCall>(self.clone(), request);
+        let mut pays = PaysIfCutOff::new(self, frame.clone());
         let interrupted = pin!(self.interrupted());
         let mut patience = Patience::new(self, interrupted);
         let mut intake = Intake::new(self);
@@ -85,7 +87,10 @@ impl ReplyScope {
                     intake.take(&mut chunk, events).await;
                     items.recycle(chunk);
                 }
-                Waited::End => break Some(items.finish().await),
+                Waited::End => {
+                    pays.done();
+                    break Some(items.finish().await);
+                }
                 Waited::GivenUp => break None,
             }
         };

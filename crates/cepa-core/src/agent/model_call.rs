@@ -7,7 +7,7 @@ use super::{
     scope::{Layers, Offered, ReplyScope},
 };
 use crate::{
-    chain::{AgentHook, BoxFuture, Core, Cx, Listed, ModelCall, Outlet, Tap},
+    chain::{AgentHook, BoxFuture, Core, Cx, Frame, Listed, ModelCall, Outlet, Tap},
     error::{Error, ErrorKind, Result},
     message::Usage,
     model::{ChatChunk, ChatResponse, FinishedReason, ModelOutlet, ModelRequest, Purpose, ResponseFold},
@@ -25,14 +25,17 @@ impl Core<ModelCall> for ReplyScope {
                 let offered = Offered { tools: request.tools.clone(), choice: request.tool_choice.clone() };
                 self.run_state().offered = Some(offered);
             }
-            let out = ModelOutlet::new(cx.outlet().clone());
+            let reported = cx.frame().reported();
+            // An attempt before this one has told what it cost by its error.
+            reported.set(None);
+            let out = ModelOutlet::new(cx.outlet().clone(), reported.clone());
             let mut response = tokio::select! {
                 biased;
                 () = self.interrupted() => {
                     ChatResponse::interrupted()
                 }
                 result = model.call(request, out.clone()) => {
-                    result.map_err(|error| error.at_model().with_usage(out.reported()))?
+                    result.map_err(|error| error.at_model().with_usage(reported.take()))?
                 }
             };
             out.complete(&mut response);
@@ -53,7 +56,9 @@ impl ReplyScope {
         request.model.get_or_insert_with(|| self.definition.model.clone());
         let (tap, fold) = Tap::folding(|fold: &mut ResponseFold, chunk: &ChatChunk| fold.add(chunk));
         let chain = self.chain_of::<ModelCall>(layers, Outlet::unheard(Some(tap)), request);
+        let mut pays = PaysIfCutOff::new(self, chain.frame.clone());
         let result = chain.or_interrupt(self).await.ok_or(ErrorKind::Interrupted)?;
+        pays.done();
         let mut response = result.inspect_err(|error| self.add_usage_of_failed(error))?;
         response.content.put(fold.take().into_blocks(), false);
         if let Some(usage) = &response.usage {
@@ -84,6 +89,34 @@ impl ReplyScope {
             _ => *self.run_state().unplaced_usage.get_or_insert_default() += usage,
         }
         Ok(())
+    }
+}
+
+/// Adds what a call has spent that does not end by itself: its reader, or the layer that made it, is gone.
+pub(super) struct PaysIfCutOff<'a> {
+    scope: &'a ReplyScope,
+    frame: Option<Arc<Frame<ModelCall>>>,
+}
+
+impl<'a> PaysIfCutOff<'a> {
+    pub(super) fn new(scope: &'a ReplyScope, frame: Arc<Frame<ModelCall>>) -> Self {
+        Self { scope, frame: Some(frame) }
+    }
+
+    /// It has ended, and its response or error tells what it cost.
+    pub(super) fn done(&mut self) {
+        self.frame = None;
+    }
+}
+
+impl Drop for PaysIfCutOff<'_> {
+    fn drop(&mut self) {
+        let usage = self.frame.take().and_then(|frame| frame.reported().get());
+        if let Some(usage) = usage
+            && let Err(error) = self.scope.add_usage(Usage::from(&usage))
+        {
+            tracing::warn!(%error, "what a model call that was cut off has spent is not kept");
+        }
     }
 }
 

@@ -3,20 +3,20 @@
 use std::{
     ops::{Deref, DerefMut},
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
 };
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Acting, AgentHook, Core, Emit, Hook, IntoItem, Outlet, Streams, hook::Listed};
+use super::{Acting, AgentHook, Core, Emit, Hook, IntoItem, ModelCall, Outlet, Streams, hook::Listed};
 use crate::{
     agent::{Onion, ReplyScope, Scratch, StateLock},
     error::{Error, Result},
     id::Id,
     middleware::MiddlewareKey,
-    model::ChatModel,
+    model::{ChatModel, ChatUsage, Reported},
     state::AgentState,
     tool::Toolkit,
 };
@@ -29,13 +29,15 @@ pub(crate) struct Frame<H: Hook> {
     cores_entered: AtomicUsize,
     cores_left: AtomicUsize,
     detached: AtomicBool,
+    /// What the model has said that it has spent, in a model call.
+    reported: OnceLock<Reported>,
 }
 
 impl<H: Hook> Frame<H> {
     pub(crate) fn new(scope: H::Scope, core: Arc<dyn Core<H>>, layers: Arc<[Listed<H::Layer>]>) -> Arc<Self> {
         let (cores_entered, cores_left) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let detached = AtomicBool::new(false);
-        Arc::new(Self { scope, core, layers, cores_entered, cores_left, detached })
+        let (detached, reported) = (AtomicBool::new(false), OnceLock::new());
+        Arc::new(Self { scope, core, layers, cores_entered, cores_left, detached, reported })
     }
 
     pub(super) fn enter_core(self: &Arc<Self>) -> CoreGuard<H> {
@@ -142,6 +144,20 @@ impl<H: Streams> Cx<H> {
     /// twice while this does not change.
     pub fn sent(&self) -> usize {
         self.out.sent()
+    }
+}
+
+impl Frame<ModelCall> {
+    pub(crate) fn reported(&self) -> &Reported {
+        self.reported.get_or_init(Reported::default)
+    }
+}
+
+impl Cx<ModelCall> {
+    /// What the model has said up to now that the request at hand has spent. A layer that is dropped, because nobody
+    /// reads the reply any more, can still count it; the response, or the error, has it otherwise.
+    pub fn reported_usage(&self) -> Option<ChatUsage> {
+        self.frame.reported().get()
     }
 }
 

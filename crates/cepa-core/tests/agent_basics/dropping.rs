@@ -1,7 +1,8 @@
 //! A reply that is dropped after any of its events leaves a state with which the agent goes on.
 
 use cepa_core::{
-    Agent, AgentState, ConfirmResult, Inputs, ModelRequest, UserConfirmResultEvent, on_acting, on_model_call,
+    Agent, AgentState, ConfirmResult, Inputs, ModelRequest, Usage, UserConfirmResultEvent, on_acting,
+    on_model_call,
     serde_json::{self, json},
     testing::{Answer, EventLog, ScriptedModel, ScriptedTool},
 };
@@ -135,4 +136,23 @@ async fn an_owned_stream_gives_its_agent_back() {
     let mut agent = stream.into_agent();
     within(agent.reply("Go on")).await.unwrap();
     assert_paired(model.requests().last().unwrap(), "given back");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_model_has_said_that_it_spent_is_kept_when_the_reader_leaves() {
+    let model = ScriptedModel::new([
+        Answer::new().tool_call("look", json!({"n": 1})).usage(10, 1),
+        Answer::new().reports_usage(70, 7).text("Half").hangs(),
+    ]);
+    let mut agent = builder(&model).tool(ScriptedTool::echo("look")).build().unwrap();
+    let mut stream = agent.reply("Go").stream();
+    while let Some(event) = within(stream.next()).await {
+        if event.event_type() == "TEXT_BLOCK_DELTA" {
+            break;
+        }
+    }
+    drop(stream);
+    let state = agent.state().unwrap();
+    let usages: Vec<_> = state.context.iter().filter_map(|msg| msg.usage.clone()).collect();
+    assert_eq!(usages, [Usage::new(80, 8)]);
 }

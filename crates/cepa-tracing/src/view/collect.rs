@@ -21,7 +21,7 @@ use tracing_subscriber::{
 };
 
 use super::tree::{Event, Fields, Node, Tree};
-use crate::capture::cut;
+use crate::{capture::cut, names};
 
 /// How much of a reply is kept.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +37,9 @@ pub(crate) struct Limits {
 
 /// How much of a name is kept; a value that is no longer is kept whatever else there is, as it may be how a span ended.
 const SHORT_BYTES: usize = 256;
+
+/// What a span of an agent says when it ends.
+const ENDS: [&str; 2] = ["otel.status_code", names::CANCELLED];
 
 /// Collects the spans below each reply. They are kept with the spans themselves, and go with them: nothing is left of a
 /// reply whose spans are closed.
@@ -65,6 +68,8 @@ struct Growing {
     began: Instant,
     tree: Tree,
     limits: Limits,
+    /// It was shown; whatever goes on in its spans is no part of it.
+    is_shown: bool,
 }
 
 impl Collector {
@@ -98,15 +103,20 @@ impl Collector {
         }
     }
 
-    pub(crate) fn record<S>(&self, id: &Id, values: &Record<'_>, cx: &Context<'_, S>)
+    /// Returns the reply's spans when they are complete: a reply's span says how it ended when it ends. It may be held open
+    /// for longer by what was left behind in it.
+    pub(crate) fn record<S>(&self, id: &Id, values: &Record<'_>, cx: &Context<'_, S>) -> Option<Tree>
     where
         S: Subscriber + for<'a> LookupSpan<'a>,
     {
-        let place = cx.span(id).and_then(|span| self.place(&span));
-        if let Some(Place { reply, at: Some(at) }) = place {
-            let values = self.values(|visit| values.record(visit));
-            lock(&reply).record(at, values);
-        }
+        let span = cx.span(id)?;
+        let Place { reply, at: Some(at) } = self.place(&span)? else { return None };
+        let values = self.values(|visit| values.record(visit));
+        let ends = span.metadata().target() == "cepa_tracing"
+            && values.fields.iter().any(|(name, _)| ENDS.contains(name));
+        let mut reply = lock(&reply);
+        reply.record(at, values);
+        if ends { reply.close(at) } else { None }
     }
 
     pub(crate) fn event<S>(&self, event: &tracing::Event<'_>, cx: &Context<'_, S>)
@@ -165,7 +175,8 @@ fn lock(reply: &Mutex<Growing>) -> MutexGuard<'_, Growing> {
 
 impl Growing {
     fn new(limits: Limits) -> Self {
-        Self { began: Instant::now(), tree: Tree::new(SystemTime::now()), limits }
+        let tree = Tree::new(SystemTime::now());
+        Self { began: Instant::now(), tree, limits, is_shown: false }
     }
 
     /// Returns the span's place, if there is one for it.
@@ -176,6 +187,9 @@ impl Growing {
         values: Values,
     ) -> Option<usize> {
         let at = self.tree.spans.len();
+        if self.is_shown {
+            return None;
+        }
         // Only the reply's own span is in no other one; that of a span without a place has none either.
         if at >= self.limits.spans || (parent.is_none() && at > 0) {
             self.tree.spans_left_out += 1;
@@ -219,10 +233,14 @@ impl Growing {
     fn close(&mut self, at: usize) -> Option<Tree> {
         let now = self.began.elapsed();
         if let Some(node) = self.tree.spans.get_mut(at) {
-            node.end = Some(now);
+            node.end.get_or_insert(now);
         }
+        if at > 0 || self.is_shown {
+            return None;
+        }
+        self.is_shown = true;
         let began = self.tree.began;
-        (at == 0).then(|| std::mem::replace(&mut self.tree, Tree::new(began)))
+        Some(std::mem::replace(&mut self.tree, Tree::new(began)))
     }
 }
 

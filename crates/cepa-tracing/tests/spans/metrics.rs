@@ -11,7 +11,7 @@ use opentelemetry_sdk::metrics::{
     data::{AggregatedMetrics, HistogramDataPoint, Metric, MetricData},
 };
 
-use crate::support::{Collector, traced};
+use crate::support::{Collector, read_to, traced};
 
 struct Meters {
     provider: SdkMeterProvider,
@@ -100,6 +100,28 @@ async fn tokens_and_durations_are_measured_by_operation_and_model() {
     assert_eq!(unit, "s");
     assert_eq!((&*first[0].0, first[0].1), (chat, 2));
     assert!(first[0].2 <= chats, "{first:?}");
+}
+
+#[tokio::test]
+async fn what_was_cut_off_is_measured_too() {
+    let (_collector, _guard) = Collector::listening();
+    let meters = Meters::new();
+    let model = ScriptedModel::new([Answer::new().reports_usage(70, 7).text("Once").hangs()]);
+    let mut agent = traced(model, meters.layer()).build().unwrap();
+    let mut stream = agent.reply("Go").stream();
+    read_to(&mut stream, "TEXT_BLOCK_DELTA").await;
+    drop(stream);
+    let (_, durations) = meters.metric("gen_ai.client.operation.duration");
+    let attributes: Vec<_> = durations.iter().map(|(attributes, ..)| &**attributes).collect();
+    let expected = [
+        "agent.name=Friday cepa.cancelled=true operation.name=invoke_agent",
+        "cepa.cancelled=true operation.name=chat provider.name=unknown request.model=scripted",
+    ];
+    assert_eq!(attributes, expected);
+    let (_, tokens) = meters.metric("gen_ai.client.token.usage");
+    assert_eq!(tokens.iter().map(|(_, _, sum)| *sum).collect::<Vec<_>>(), [70.0, 7.0]);
+    let (_, first) = meters.metric("gen_ai.client.operation.time_to_first_chunk");
+    assert_eq!(first[0].1, 1);
 }
 
 #[tokio::test]

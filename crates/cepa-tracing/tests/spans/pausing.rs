@@ -2,7 +2,8 @@
 
 use cepa_core::{
     Agent, AgentState, CancelToken, ConfirmResult, ExternalExecutionResultEvent, GENERATE_STRUCTURED_OUTPUT,
-    Msg, Purpose, ReplyFinishedReason, SchemaTool, ToolResultBlock, ToolResultState, UserConfirmResultEvent,
+    Id, Msg, Purpose, ReplyFinishedReason, SchemaTool, ToolResultBlock, ToolResultState,
+    UserConfirmResultEvent,
     serde_json::{self, json},
     testing::{Answer, ScriptedModel, ScriptedTool},
 };
@@ -137,15 +138,41 @@ async fn f46_the_link_is_there_when_the_reader_leaves_with_the_question() {
     assert_eq!(attribute(&spans.0[0], "agentscope.agent.hitl_pending_tools"), r#"["look"]"#);
 }
 
-#[tokio::test]
-async fn f46_a_result_from_elsewhere_links_too() {
-    let (collector, _guard) = Collector::listening();
+/// An agent that waits for the result of `look`, call `c1`.
+async fn waits() -> (Agent, Id) {
     let model = ScriptedModel::new([Answer::new().raw_tool_call("c1", "look", "{}"), "Well.".into()]);
     let tool = SchemaTool::new("look", "Looks elsewhere.", json!({"type": "object"})).external().allowed();
     let mut agent = traced(model, TracingMiddleware::new()).tool(tool).build().unwrap();
     agent.reply("Go").await.unwrap();
     let reply_id = agent.waiting_for().unwrap().reply_id;
-    let result = ToolResultBlock::new("c1", "look", "sunny", ToolResultState::Success);
-    agent.reply(ExternalExecutionResultEvent::new(reply_id, [result])).await.unwrap();
+    (agent, reply_id)
+}
+
+fn result(call_id: &str, name: &str) -> ToolResultBlock {
+    ToolResultBlock::new(call_id, name, "sunny", ToolResultState::Success)
+}
+
+#[tokio::test]
+async fn f46_a_result_from_elsewhere_links_too() {
+    let (collector, _guard) = Collector::listening();
+    let (mut agent, reply_id) = waits().await;
+    agent.reply(ExternalExecutionResultEvent::new(reply_id, [result("c1", "look")])).await.unwrap();
     assert_linked(&collector.spans());
+}
+
+#[tokio::test]
+async fn a_result_that_nobody_waits_for_is_no_run_of_a_tool() {
+    let (collector, _guard) = Collector::listening();
+    let (mut agent, reply_id) = waits().await;
+    for (reply_id, results) in [
+        (reply_id.clone(), vec![result("c2", "format_disk")]),
+        (reply_id.clone(), vec![result("c1", "look"), result("c2", "format_disk")]),
+        (Id::new(), vec![result("c1", "look")]),
+    ] {
+        agent.reply(ExternalExecutionResultEvent::new(reply_id, results)).await.unwrap_err();
+    }
+    let spans = collector.spans();
+    assert!(!spans.0.iter().any(|span| span.name.starts_with("execute_tool")), "{:?}", spans.tree());
+    agent.reply(ExternalExecutionResultEvent::new(reply_id, [result("c1", "look")])).await.unwrap();
+    assert_eq!(collector.spans().one("execute_tool look").status, Status::Ok);
 }

@@ -54,6 +54,11 @@ impl Collector {
     #[track_caller]
     pub(crate) fn spans(&self) -> Spans {
         assert_eq!(self.open.0.load(SeqCst), 0, "spans are open");
+        self.ended()
+    }
+
+    /// Those that have ended, whatever is open.
+    pub(crate) fn ended(&self) -> Spans {
         let mut spans = self.ended.get_finished_spans().unwrap();
         spans.sort_by_key(|span| span.start_time);
         Spans(spans)
