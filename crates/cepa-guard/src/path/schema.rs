@@ -23,7 +23,7 @@ impl<'s> Schemas<'s> {
     }
 
     fn new(root: &'s Value, schemas: impl IntoIterator<Item = &'s Value>) -> Self {
-        let mut here = Vec::new();
+        let mut here: Vec<&'s Value> = Vec::new();
         let mut open: Vec<_> = schemas.into_iter().collect();
         while let Some(schema) = open.pop() {
             // A schema may refer to itself.
