@@ -7,7 +7,7 @@ use opentelemetry::KeyValue;
 use tracing::{Span, record_all};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
-use crate::{capture::Capture, content::Writer, names};
+use crate::{capture::Capture, names};
 
 /// An open span. Dropped before it was closed: it was cut off, because nobody listened any more or because a layer was
 /// given up after an interrupt.
@@ -22,7 +22,7 @@ pub(crate) struct Failure<'a> {
     /// One word of few.
     pub(crate) error_type: Cow<'static, str>,
     /// What went wrong, as far as it may be told.
-    pub(crate) description: Cow<'a, str>,
+    pub(crate) description: Option<Cow<'a, str>>,
 }
 
 impl Open {
@@ -47,7 +47,7 @@ impl Open {
 
     pub(crate) fn fail(mut self, failure: &Failure<'_>) {
         self.closed = true;
-        let (error_type, description) = (&*failure.error_type, &*failure.description);
+        let (error_type, description) = (&*failure.error_type, failure.description.as_deref());
         record_all!(
             self.span,
             otel.status_code = "ERROR",
@@ -61,14 +61,15 @@ impl Open {
         if error.origin() == Origin::Interrupt {
             return self.interrupt();
         }
-        let description = capture.error(&error.to_string());
+        let message = capture.error(&error.to_string());
         let error_type = error_type(error);
-        let attributes = vec![
-            KeyValue::new("exception.type", error_type),
-            KeyValue::new("exception.message", description.clone()),
-        ];
+        let mut attributes = vec![KeyValue::new("exception.type", error_type)];
+        attributes.extend(message.clone().map(|message| KeyValue::new("exception.message", message)));
         self.span.add_event("exception", attributes);
-        self.fail(&Failure { error_type: error_type.into(), description: description.into() });
+        // Where a text may not be told, where it comes from may.
+        let place = || error.layer().map(|(hook, name)| format!("{hook} of `{name}`"));
+        let description = message.or_else(place);
+        self.fail(&Failure { error_type: error_type.into(), description: description.map(Cow::Owned) });
     }
 }
 
@@ -102,9 +103,9 @@ pub(crate) fn tool_failure(
         ToolResultState::Interrupted => "cancelled",
         _ => "unknown",
     };
-    let description = match Writer::new(capture) {
-        Some(mut writer) if state == ToolResultState::Error => writer.text(text).into_owned().into(),
-        _ => state.as_str().into(),
+    let description = match state {
+        ToolResultState::Error => capture.error(text).map(Cow::Owned),
+        _ => Some(state.as_str().into()),
     };
     Some(Failure { error_type: error_type.into(), description })
 }
