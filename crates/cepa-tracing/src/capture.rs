@@ -122,6 +122,11 @@ impl Capture {
         self.level == Level::Off
     }
 
+    /// Whether anything is told of what a tool or a model said.
+    pub(crate) fn reads_answers(&self) -> bool {
+        !self.is_off() || self.error_texts == Some(true)
+    }
+
     /// Whether texts themselves are captured.
     pub(crate) fn is_full(&self) -> bool {
         self.level == Level::Full

@@ -103,9 +103,7 @@ pub(crate) fn tool_failure(
         ToolResultState::Interrupted => "cancelled",
         _ => "unknown",
     };
-    let description = match state {
-        ToolResultState::Error => capture.error(text).map(Cow::Owned),
-        _ => Some(state.as_str().into()),
-    };
+    let told = (state == ToolResultState::Error).then(|| capture.error(text)).flatten();
+    let description = Some(told.map_or(state.as_str().into(), Cow::Owned));
     Some(Failure { error_type: error_type.into(), description })
 }

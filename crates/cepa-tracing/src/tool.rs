@@ -22,9 +22,9 @@ impl TracingMiddleware {
         let call = input.tool_call.clone();
         let session_id = cx.state()?.session_id.to_string();
         let open = Open::new(within(&cx, || self.tool_span(&cx, &call, &session_id)));
-        let result = match self.capture.is_off() {
-            true => next.run(input).instrument(open.span.clone()).await,
-            false => next.collect(input).instrument(open.span.clone()).await,
+        let result = match self.capture.reads_answers() {
+            true => next.collect(input).instrument(open.span.clone()).await,
+            false => next.run(input).instrument(open.span.clone()).await,
         };
         let seconds = open.seconds();
         let failed = match &result {

@@ -179,7 +179,7 @@ async fn texts_of_errors_are_content() {
         if level.contains("Lengths") {
             assert_eq!(description(spans.one(TOOL)), "12 bytes");
         } else {
-            assert_eq!(description(spans.one(TOOL)), "", "{level}");
+            assert_eq!(description(spans.one(TOOL)), "error", "{level}");
         }
     }
 }
