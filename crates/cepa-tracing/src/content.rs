@@ -67,7 +67,7 @@ impl<'a> Writer<'a> {
             return text_of(&Json::Length { length: response.output_text().len() });
         }
         let content = self.output(response.content.blocks());
-        let Json::Output(content) = self.fitting(Json::Output(content)) else { return text_of(&frame) };
+        let content = self.fitting_output(content);
         let metadata = if self.room.takes(&metadata) { metadata } else { frame.metadata };
         text_of(&json::Result { content, metadata, ..frame })
     }

@@ -82,20 +82,23 @@ impl Writer<'_> {
 
     /// As much of arguments or of a result as there is room for: of JSON, its first bytes as a text.
     pub(super) fn fitting<'m>(&mut self, json: Json<'m>) -> Json<'m> {
-        if self.room.takes(&json) {
-            return json;
-        }
         let text = match json {
-            Json::Output(blocks) => {
-                return Json::Output(self.newest(blocks, Self::short_output, Output::left_out));
-            }
+            Json::Output(blocks) => return Json::Output(self.fitting_output(blocks)),
             Json::Length { .. } => return json,
+            json if self.room.takes(&json) => return json,
             Json::Text(text) => text,
             Json::Raw(raw) => raw.get().into(),
             Json::Value(value) => value.to_string().into(),
             Json::Fields(fields) => super::text_of(fields).into(),
         };
         Json::Text(self.room.head(text))
+    }
+
+    pub(super) fn fitting_output<'m>(&mut self, blocks: Vec<Output<'m>>) -> Vec<Output<'m>> {
+        match self.room.takes(&blocks) {
+            true => blocks,
+            false => self.newest(blocks, Self::short_output, Output::left_out),
+        }
     }
 
     fn said<'m>(&self, text: &'m str) -> Said<'m> {

@@ -23,8 +23,8 @@ impl<E: SpanExporter> SpanExporter for Discreet<E> {
             let before = event.attributes.len();
             event.attributes.retain(|attribute| {
                 let name = attribute.key.as_str();
-                let is_text = matches!(attribute.value, Value::String(_));
-                !is_text || ["level", "target"].contains(&name) || may_be_told(&target, name)
+                let is_figure = matches!(attribute.value, Value::Bool(_) | Value::I64(_) | Value::F64(_));
+                is_figure || ["level", "target"].contains(&name) || may_be_told(&target, name)
             });
             event.dropped_attributes_count += (before - event.attributes.len()) as u32;
         }
