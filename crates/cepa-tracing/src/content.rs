@@ -59,17 +59,18 @@ impl<'a> Writer<'a> {
 
     /// The result of a call.
     pub(crate) fn result(&mut self, call: &ToolCallBlock, response: &ToolResponse) -> String {
-        let metadata = self.metadata(&response.metadata);
-        let length = Json::Length { length: text_of(&response.metadata).len() };
-        let frame =
-            json::Result { content: Vec::new(), state: response.state, metadata: length, id: &call.id };
+        let (state, id) = (response.state, &call.id);
+        let frame = json::Result { content: Vec::new(), state, metadata: Json::Length { length: 0 }, id };
         if !self.room.takes(&frame) {
             return text_of(&Json::Length { length: response.output_text().len() });
         }
         let content = self.output(response.content.blocks());
         let content = self.fitting_output(content);
-        let metadata = if self.room.takes(&metadata) { metadata } else { frame.metadata };
-        text_of(&json::Result { content, metadata, ..frame })
+        let mut metadata = self.metadata(&response.metadata);
+        if !self.room.takes(&metadata) {
+            metadata = Json::Length { length: text_of(&response.metadata).len() };
+        }
+        text_of(&json::Result { content, state, metadata, id })
     }
 
     /// The result of a call that ran elsewhere.
