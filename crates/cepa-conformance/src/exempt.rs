@@ -56,11 +56,13 @@ impl Exemption {
             let Some(value) = got.pointer(part) else { continue };
             if let Some(place) = calls.pointer_mut(part) {
                 *place = value.clone();
-            } else if let Some((parent, key)) = part.rsplit_once('/')
-                && let Some(Value::Object(fields)) = calls.pointer_mut(parent)
-            {
-                // What is empty is left out of the case files.
-                fields.insert(key.to_owned(), value.clone());
+            } else if let Some((parent, key)) = part.rsplit_once('/') {
+                match calls.pointer_mut(parent) {
+                    // What is empty is left out of the case files.
+                    Some(Value::Object(fields)) => _ = fields.insert(key.to_owned(), value.clone()),
+                    Some(Value::Array(items)) if key == items.len().to_string() => items.push(value.clone()),
+                    _ => {}
+                }
             }
         }
         match calls {
@@ -97,5 +99,12 @@ mod tests {
         let expected = [json!({"x": 1, "y": 2})];
         let got = [json!({"x": 9, "y": 8, "new": 7})];
         assert_eq!(list.of("a").unwrap().apply(&expected, &got), [json!({"x": 9, "y": 2, "new": 7})]);
+    }
+
+    #[test]
+    fn one_more_at_the_end_of_a_list_may_be_there_and_no_two() {
+        let list = Exempt::parse("[[case]]\nname = 'a'\nwhy = 'w'\nparts = ['/0/x/1']").unwrap();
+        let got = [json!({"x": [1, 2, 3]})];
+        assert_eq!(list.of("a").unwrap().apply(&[json!({"x": [0]})], &got), [json!({"x": [0, 2]})]);
     }
 }

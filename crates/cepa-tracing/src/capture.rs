@@ -7,6 +7,8 @@ use std::{borrow::Cow, fmt, sync::Arc};
 /// Content is what people, models and tools said: mostly private. Nothing of it is captured by default, as the
 /// OpenTelemetry GenAI semantic conventions ask for. Keys of models are never in spans, whatever is captured.
 ///
+/// The texts of errors are content, too: servers of models quote in them what they were asked.
+///
 /// ```
 /// use cepa_tracing::Capture;
 ///
@@ -15,26 +17,24 @@ use std::{borrow::Cow, fmt, sync::Arc};
 ///     .redact(|text| text.replace("ACME", "[customer]"));
 /// # let _ = capture;
 /// ```
-#[derive(Clone, Default)]
-pub struct Capture(pub(crate) Level);
+#[derive(Clone)]
+pub struct Capture {
+    level: Level,
+    max_bytes: usize,
+    redact: Option<Redact>,
+    /// Whether the texts of errors are told, where the level is not to say.
+    error_texts: Option<bool>,
+}
 
-#[derive(Clone, Default)]
-pub(crate) enum Level {
-    #[default]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
     Off,
     Lengths,
-    Full(Full),
+    Full,
 }
 
 /// A function that takes out of a text what nobody should see.
 type Redact = Arc<dyn Fn(&str) -> String + Send + Sync>;
-
-/// How full content is captured.
-#[derive(Clone)]
-pub(crate) struct Full {
-    pub(crate) max_bytes: usize,
-    redact: Option<Redact>,
-}
 
 /// The variable by which the conventions turn capturing on.
 const VARIABLE: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
@@ -46,19 +46,24 @@ const MAX_BYTES: usize = 64 * 1024;
 const MAX_ERROR_BYTES: usize = 1024;
 
 impl Capture {
-    /// No content.
+    /// No content, nor the texts of errors: of an error there is its kind (`error.type`), and the layer and hook that it
+    /// comes from.
     pub fn off() -> Self {
-        Self(Level::Off)
+        Self::at(Level::Off)
     }
 
-    /// The shape of the content, and in place of each text how many bytes it has.
+    /// The shape of the content (roles, kinds of parts, names, ids), and in place of each text how many bytes it has.
     pub fn lengths() -> Self {
-        Self(Level::Lengths)
+        Self::at(Level::Lengths)
     }
 
-    /// The content itself, up to 64 KiB in each attribute.
+    /// The content itself, up to 64 KiB in each attribute, and the texts of errors, up to 1 KiB.
     pub fn full() -> Self {
-        Self(Level::Full(Full { max_bytes: MAX_BYTES, redact: None }))
+        Self::at(Level::Full)
+    }
+
+    fn at(level: Level) -> Self {
+        Self { level, max_bytes: MAX_BYTES, redact: None, error_texts: None }
     }
 
     /// [`full`](Self::full) where the environment variable `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` is
@@ -75,34 +80,90 @@ impl Capture {
         }
     }
 
-    /// How many bytes of content one attribute holds at most. What is over it is left out, the oldest first, with a
-    /// note of how much it was; the JSON around it stays whole.
+    /// How many bytes one attribute of content holds at most, all counted: texts as they stand in JSON, names, ids, and
+    /// what is around them. 64 KiB by default.
+    ///
+    /// What is over it is left out, the oldest first: a text's end, data and earlier messages. Notes in their place say how
+    /// much it was; they may take up to 400 bytes more. The JSON stays whole.
     pub fn max_bytes(mut self, max_bytes: usize) -> Self {
-        if let Level::Full(full) = &mut self.0 {
-            full.max_bytes = max_bytes;
-        }
+        self.max_bytes = max_bytes;
         self
     }
 
-    /// A function through which each text goes before it is captured: what people and models said, string values in
-    /// arguments, results of tools, and the texts of errors.
+    /// A function through which each text goes before it is captured: what people and models said; arguments, results and
+    /// metadata with their keys and numbers; names of those who speak and of tools in messages; links; the texts of errors.
+    /// A number that comes back changed is captured as a text. Data in base64 is told by its length only, as nobody can look
+    /// into it.
+    ///
+    /// Each piece of content is given by itself, and whole before it is cut. Ids, media types and what is offered to models
+    /// as tools do not pass it.
+    ///
+    /// It has no effect on events that you log yourself in your spans, nor on what the program's log says.
     pub fn redact(mut self, redact: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
-        if let Level::Full(full) = &mut self.0 {
-            full.redact = Some(Arc::new(redact));
-        }
+        self.redact = Some(Arc::new(redact));
+        self
+    }
+
+    /// Whether the texts of errors are told, up to 1 KiB of each, through [`redact`](Self::redact) and whatever else is
+    /// captured. They are with [`full`](Self::full), and are not otherwise.
+    ///
+    /// ```
+    /// use cepa_tracing::Capture;
+    ///
+    /// let capture = Capture::off().error_texts(true);
+    /// # let _ = capture;
+    /// ```
+    pub fn error_texts(mut self, told: bool) -> Self {
+        self.error_texts = Some(told);
         self
     }
 
     pub(crate) fn is_off(&self) -> bool {
-        matches!(self.0, Level::Off)
+        self.level == Level::Off
     }
 
-    /// What is said of an error. It is told also where no content is, as without it nobody can mend anything.
-    pub(crate) fn error(&self, text: &str) -> String {
-        match &self.0 {
-            Level::Full(full) => cut(&full.redacted(text), MAX_ERROR_BYTES),
-            Level::Off | Level::Lengths => cut(text, MAX_ERROR_BYTES),
+    /// Whether anything is told of what a tool or a model said.
+    pub(crate) fn reads_answers(&self) -> bool {
+        !self.is_off() || self.error_texts == Some(true)
+    }
+
+    /// Whether texts themselves are captured.
+    pub(crate) fn is_full(&self) -> bool {
+        self.level == Level::Full
+    }
+
+    /// Whether content is captured as it is.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.is_full() && self.redact.is_none()
+    }
+
+    pub(crate) fn redacts(&self) -> bool {
+        self.redact.is_some()
+    }
+
+    pub(crate) fn limit(&self) -> usize {
+        self.max_bytes
+    }
+
+    pub(crate) fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match &self.redact {
+            Some(redact) => Cow::Owned(redact(text)),
+            None => Cow::Borrowed(text),
         }
+    }
+
+    /// What may be told of an error's text: itself, how long it is, or nothing.
+    pub(crate) fn error(&self, text: &str) -> Option<String> {
+        if self.error_texts.unwrap_or(self.is_full()) {
+            return Some(cut(&self.redacted(text), MAX_ERROR_BYTES.min(self.max_bytes)));
+        }
+        (self.level == Level::Lengths).then(|| format!("{} bytes", text.len()))
+    }
+}
+
+impl Default for Capture {
+    fn default() -> Self {
+        Self::off()
     }
 }
 
@@ -115,34 +176,22 @@ pub(crate) fn cut(text: &str, max_bytes: usize) -> String {
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    format!("{}… [{} bytes left out]", &text[..end], text.len() - end)
+    cut_at(text, end)
 }
 
-impl Full {
-    /// Whether content is captured as it is.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.redact.is_none()
-    }
-
-    pub(crate) fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        match &self.redact {
-            Some(redact) => Cow::Owned(redact(text)),
-            None => Cow::Borrowed(text),
-        }
-    }
+/// A text up to there, and how many bytes are missing.
+pub(crate) fn cut_at(text: &str, end: usize) -> String {
+    format!("{}… [{} bytes left out]", &text[..end], text.len() - end)
 }
 
 impl fmt::Debug for Capture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Level::Off => f.write_str("Off"),
-            Level::Lengths => f.write_str("Lengths"),
-            Level::Full(full) => f
-                .debug_struct("Full")
-                .field("max_bytes", &full.max_bytes)
-                .field("redacts", &full.redact.is_some())
-                .finish(),
-        }
+        f.debug_struct("Capture")
+            .field("level", &self.level)
+            .field("max_bytes", &self.max_bytes)
+            .field("redacts", &self.redacts())
+            .field("error_texts", &self.error_texts)
+            .finish()
     }
 }
 
@@ -152,11 +201,11 @@ mod tests {
 
     #[test]
     fn the_variable_turns_it_on() {
-        let shown = |value: Option<&str>| format!("{:?}", Capture::of_variable(value));
-        assert_eq!(shown(None), "Off");
-        assert_eq!(shown(Some("false")), "Off");
-        assert_eq!(shown(Some("NO_CONTENT")), "Off");
-        assert_eq!(shown(Some("True")), "Full { max_bytes: 65536, redacts: false }");
-        assert_eq!(shown(Some("SPAN_ONLY")), "Full { max_bytes: 65536, redacts: false }");
+        let level = |value: Option<&str>| Capture::of_variable(value).level;
+        assert_eq!(level(None), Level::Off);
+        assert_eq!(level(Some("false")), Level::Off);
+        assert_eq!(level(Some("NO_CONTENT")), Level::Off);
+        assert_eq!(level(Some("True")), Level::Full);
+        assert_eq!(level(Some("SPAN_ONLY")), Level::Full);
     }
 }

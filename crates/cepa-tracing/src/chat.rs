@@ -12,14 +12,7 @@ use cepa_core::{
 use opentelemetry::{KeyValue, StringValue};
 use tracing::{Instrument as _, Span, field::Empty, info_span, record_all};
 
-use crate::{
-    TracingMiddleware,
-    content::{Writer, tool_definitions},
-    metrics::Instruments,
-    names,
-    reply::within,
-    span::Open,
-};
+use crate::{TracingMiddleware, content::Writer, metrics::Instruments, names, reply::within, span::Open};
 
 impl TracingMiddleware {
     pub(crate) async fn chat(
@@ -68,8 +61,9 @@ impl TracingMiddleware {
         let messages = Writer::new(&self.capture).map(|mut writer| writer.messages(&request.messages));
         let may_call = request.tool_choice.as_ref().is_none_or(|choice| choice.mode != ToolChoiceMode::None);
         // As large as the content, and part of what is looked at with it.
-        let tools = (may_call && !request.tools.is_empty() && !self.capture.is_off())
-            .then(|| tool_definitions(&request.tools));
+        let tools = Writer::new(&self.capture)
+            .filter(|_| may_call && !request.tools.is_empty())
+            .map(|mut writer| writer.tool_definitions(&request.tools));
         let purpose = (request.purpose != Purpose::Chat).then(|| request.purpose.to_string());
         info_span!(
             target: "cepa_tracing",

@@ -33,7 +33,8 @@ const KEEP: usize = 20;
 /// are any. It loads nothing from anywhere, and content on it is text and nothing else.
 ///
 /// It needs [`TracingMiddleware`](crate::TracingMiddleware) in the agent, with a [`Capture`](crate::Capture) for content to
-/// be there. Of a reply up to 1000 spans, 1000 events and 4 MiB of content are kept; the page says what was left out.
+/// be there. Of a reply up to 1000 spans, 1000 events and 4 MiB of content are kept, and 256 KiB of one value; the page says
+/// what was left out. Events of Cepa's own crates are shown without texts of errors, which no capture has redacted.
 ///
 /// It is written in place of the one before at once, also while somebody reads it, and on Unix only its owner may read it.
 /// It is written by who ends the reply, so this is for developers and not for busy servers. When it cannot be written,

@@ -8,6 +8,8 @@ mod capture;
 mod chat;
 mod content;
 mod end;
+#[cfg(any(feature = "html", feature = "otlp", feature = "terminal"))]
+mod events;
 #[cfg(feature = "html")]
 mod html;
 mod link;

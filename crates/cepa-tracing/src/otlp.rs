@@ -1,6 +1,7 @@
 //! Export to an OpenTelemetry collector.
 
 mod collector;
+mod discreet;
 mod env;
 mod error;
 mod filter;
@@ -21,6 +22,7 @@ use tracing_subscriber::{
 
 use self::{
     collector::{Collector, Health},
+    discreet::Discreet,
     env::Env,
     settings::{Settings, Target},
 };
@@ -94,7 +96,8 @@ impl Otlp {
     /// Which spans are sent, in the way of `RUST_LOG`: `warn,my_crate=debug`. All from *info* on, but for what is said here.
     ///
     /// The spans inside of HTTP clients (*hyper*, *h2*, …) are left out unless they are named: exporting would trace
-    /// itself. Of the events in spans only warnings and errors are sent.
+    /// itself. Of the events in spans only warnings and errors are sent; those of Cepa without texts of errors, which may quote
+    /// what was said.
     pub fn filter(mut self, directives: impl Into<String>) -> Self {
         self.filter = Some(directives.into());
         self
@@ -192,7 +195,7 @@ fn traces(target: &Target, health: &Arc<Health>, resource: Resource) -> Result<S
         .with_timeout(target.timeout)
         .build()
         .map_err(|error| OtlpError::Exporter { what: health.what, reason: error.to_string() })?;
-    Ok(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource).build())
+    Ok(SdkTracerProvider::builder().with_batch_exporter(Discreet(exporter)).with_resource(resource).build())
 }
 
 fn metrics(target: &Target, health: &Arc<Health>, resource: Resource) -> Result<SdkMeterProvider, OtlpError> {

@@ -7,7 +7,7 @@ use opentelemetry::{KeyValue, StringValue, trace::TraceContextExt as _};
 use tracing::{Span, record_all};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
-use crate::{capture::Capture, content::Writer, metrics::Instruments, names};
+use crate::{capture::Capture, metrics::Instruments, names};
 
 /// An open span, and what is measured of it. Dropped before it was closed: it was cut off, because nobody listened any
 /// more or because a layer was given up after an interrupt; or something inside has panicked.
@@ -33,7 +33,7 @@ pub(crate) struct Failure<'a> {
     /// One word of few.
     pub(crate) error_type: Cow<'static, str>,
     /// What went wrong, as far as it may be told.
-    pub(crate) description: Cow<'a, str>,
+    pub(crate) description: Option<Cow<'a, str>>,
 }
 
 /// The error type of what was interrupted and counts as a failure all the same: a tool.
@@ -66,14 +66,15 @@ impl<'a> Open<'a> {
         if error.origin() == Origin::Interrupt {
             return self.interrupt();
         }
-        let description = capture.error(&error.to_string());
+        let message = capture.error(&error.to_string());
         let error_type = error_type(error);
-        let attributes = vec![
-            KeyValue::new("exception.type", error_type),
-            KeyValue::new("exception.message", description.clone()),
-        ];
+        let mut attributes = vec![KeyValue::new("exception.type", error_type)];
+        attributes.extend(message.clone().map(|message| KeyValue::new("exception.message", message)));
         self.span.add_event("exception", attributes);
-        self.fail(&Failure { error_type: error_type.into(), description: description.into() });
+        // Where a text may not be told, where it comes from may.
+        let place = || error.layer().map(|(hook, name)| format!("{hook} of `{name}`"));
+        let description = message.or_else(place);
+        self.fail(&Failure { error_type: error_type.into(), description: description.map(Cow::Owned) });
     }
 
     fn end(&mut self, end: &End<'_>) {
@@ -85,7 +86,7 @@ impl<'a> Open<'a> {
                 self.attributes.push(KeyValue::new(names::CANCELLED, true));
             }
             End::Failure(failure) => {
-                let (error_type, description) = (&*failure.error_type, &*failure.description);
+                let (error_type, description) = (&*failure.error_type, failure.description.as_deref());
                 record_all!(
                     self.span,
                     otel.status_code = "ERROR",
@@ -112,7 +113,7 @@ impl Drop for Open<'_> {
             return;
         }
         if std::thread::panicking() {
-            let description = "something inside has panicked".into();
+            let description = Some("something inside has panicked".into());
             self.fail(&Failure { error_type: "panic".into(), description });
         } else {
             self.interrupt();
@@ -142,9 +143,7 @@ pub(crate) fn tool_failure(
         ToolResultState::Interrupted => CANCELLED,
         _ => "unknown",
     };
-    let description = match Writer::new(capture) {
-        Some(mut writer) if state == ToolResultState::Error => writer.text(text).into_owned().into(),
-        _ => state.as_str().into(),
-    };
+    let told = (state == ToolResultState::Error).then(|| capture.error(text)).flatten();
+    let description = Some(told.map_or(state.as_str().into(), Cow::Owned));
     Some(Failure { error_type: error_type.into(), description })
 }

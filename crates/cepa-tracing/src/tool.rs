@@ -30,9 +30,9 @@ impl TracingMiddleware {
         ];
         let span = within(&cx, || self.tool_span(&cx, &call, &session_id));
         let mut open = Open::new(span.clone(), self.instruments(), attributes);
-        let result = match self.capture.is_off() {
-            true => next.run(input).instrument(span).await,
-            false => next.collect(input).instrument(span).await,
+        let result = match self.capture.reads_answers() {
+            true => next.collect(input).instrument(span).await,
+            false => next.run(input).instrument(span).await,
         };
         match &result {
             Ok(response) => self.end_tool(&mut open, &call, response),

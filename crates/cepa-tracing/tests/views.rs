@@ -10,7 +10,7 @@ use std::{
 };
 
 use cepa_core::{
-    Agent, AgentBuilder, CancelToken, EventKind,
+    Agent, AgentBuilder, CancelToken, ErrorType, EventKind, ModelError, Msg,
     serde_json::json,
     testing::{Answer, ScriptedModel, ScriptedTool, ToolAnswer},
     tool,
@@ -265,6 +265,38 @@ async fn the_page_holds_the_last_replies_the_newest_first() {
     assert!(page.contains(r#"<bdi class="layer">TracingMiddleware</bdi>"#));
     let files: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
     assert_eq!(files.len(), 1, "{files:?}");
+}
+
+#[tokio::test]
+async fn what_an_error_quotes_is_not_on_the_page_by_way_of_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("replies.html");
+    let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(html(&path)));
+    let refused = ModelError::new(ErrorType::InvalidRequest, "'my card is 4111 1111' is refused");
+    let model = ScriptedModel::new([Answer::new().fails(refused)]);
+    let capture = Capture::full().redact(|text| text.replace("4111 1111", "[card]"));
+    let friday = Agent::builder("Friday").model(model).middleware(TracingMiddleware::new().capture(capture));
+    friday.build().unwrap().reply("my card is 4111 1111").await.unwrap_err();
+    let page = std::fs::read_to_string(&path).unwrap();
+    for text in ["model call failed", "my card is [card]", "TracingMiddleware"] {
+        assert!(page.contains(text), "{text} in {page}");
+    }
+    assert!(!page.contains("4111"), "{page}");
+}
+
+#[tokio::test]
+async fn a_long_history_is_shown_as_messages() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("replies.html");
+    let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(html(&path)));
+    let model = ScriptedModel::new(["Done"]).with_context_size(1_000_000_000);
+    let history: Vec<Msg> = (0..5000).map(|i| Msg::user("user", format!("question number {i}"))).collect();
+    agent("Friday", &model).build().unwrap().reply(history).await.unwrap();
+    let page = std::fs::read_to_string(&path).unwrap();
+    assert!(page.contains(r#"<span class="question"><bdi>question number 4999</bdi>"#));
+    assert!(page.contains(" earlier messages left out]"));
+    // As messages, and not as their JSON.
+    assert!(!page.contains("&quot;role&quot;"));
 }
 
 /// Counts warnings.

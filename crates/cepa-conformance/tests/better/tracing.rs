@@ -112,22 +112,16 @@ fn tracing__external_failed() {
 
 #[test]
 fn tracing__hint_in_context() {
-    // Retrieval is not there yet: another layer says the same.
-    let hint = "KB[[1] (source: a.txt)\nalpha\n\n[2] (source: b.txt)\nbeta]";
-    let source = r#"{"label": "KnowledgeBase", "sublabel": ""}"#;
-    let layers = json!([
-        {"kind": "tracing"},
-        {"kind": "swallow_reply_end", "label": "S", "hook": "on_reply", "append_hint": {"hint": hint, "source": source}},
-    ]);
-    let case = case("tracing/hint_in_context").with_layers(layers).unwrap();
-    let recording = run(case.answers("main", json!({"chunks": [{"text": "now I know"}]})).unwrap());
+    let recording = run(case("tracing/hint_in_context"));
     let reply = recording.call(0);
-    assert_eq!(tree(reply).len(), 3);
+    assert_eq!(tree(reply), [(REPLY, None, "OK"), (CHAT, Some(REPLY), "OK")]);
     let text = |text: &str| json!([{"type": "text", "content": text}]);
-    let (system, hi, ok, hint) = (text("SYS"), text("hi"), text("ok"), text(hint));
-    assert_eq!(asked(&reply.spans()[1]), [("system", &system), ("user", &hi)]);
-    let expected = [("system", &system), ("user", &hi), ("assistant", &ok), ("user", &hint)];
-    assert_eq!(asked(&reply.spans()[2]), expected);
+    let hint = text("KB[[1] (source: a.txt)\nalpha\n\n[2] (source: b.txt)\nbeta]");
+    let expected = [("system", &text("SYS")), ("user", &text("hi")), ("user", &hint)];
+    assert_eq!(asked(&reply.spans()[1]), expected);
+    // It is told apart from what the person said.
+    let messages = &reply.spans()[1]["attributes"]["gen_ai.input.messages"]["json"];
+    assert_eq!(messages[2]["name"], r#"{"label": "KnowledgeBase", "sublabel": ""}"#);
 }
 
 #[test]

@@ -14,8 +14,16 @@ pub(super) struct Message<'a> {
     pub(super) role: Role,
     pub(super) parts: Vec<Part<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) name: Option<&'a str>,
+    pub(super) name: Option<Cow<'a, str>>,
     pub(super) finish_reason: &'a str,
+}
+
+impl Message<'_> {
+    /// In place of messages that there is no room for.
+    pub(super) fn left_out(messages: usize) -> Self {
+        let parts = vec![Part::note(messages, "message")];
+        Self { role: Role::System, parts, name: None, finish_reason: "stop" }
+    }
 }
 
 /// A part of a message.
@@ -26,7 +34,7 @@ pub(super) enum Part<'a> {
     Reasoning(Said<'a>),
     ToolCall {
         id: &'a Id,
-        name: &'a str,
+        name: Cow<'a, str>,
         arguments: Json<'a>,
     },
     ToolCallResponse {
@@ -43,6 +51,18 @@ pub(super) enum Part<'a> {
         media_type: &'a str,
         modality: &'static str,
     },
+}
+
+impl Part<'_> {
+    /// In place of parts that there is no room for.
+    pub(super) fn left_out(parts: usize) -> Self {
+        Self::note(parts, "part")
+    }
+
+    fn note(count: usize, what: &str) -> Self {
+        let s = if count == 1 { "" } else { "s" };
+        Self::Text(Said::Content(format!("[{count} earlier {what}{s} left out]").into()))
+    }
 }
 
 /// A text or data: itself, or how long it is.
@@ -62,6 +82,7 @@ pub(super) enum Json<'a> {
     Value(Value),
     Text(Cow<'a, str>),
     Output(Vec<Output<'a>>),
+    Fields(&'a Fields),
     Length {
         length: usize,
     },
@@ -82,13 +103,20 @@ pub(super) enum Output<'a> {
         #[serde(flatten)]
         made: Made<'a>,
     },
-    /// Of which only the length may be told.
+    /// Of which only the length may be told, or how many there are.
     #[serde(untagged)]
     Other(Part<'a>),
 }
 
+impl Output<'_> {
+    /// In place of blocks that there is no room for.
+    pub(super) fn left_out(blocks: usize) -> Self {
+        Self::Other(Part::left_out(blocks))
+    }
+}
+
 /// What each block has.
-#[derive(Serialize)]
+#[derive(Clone, Copy, Serialize)]
 pub(super) struct Made<'a> {
     pub(super) id: &'a Id,
     pub(super) created_at: &'a Timestamp,
@@ -117,23 +145,21 @@ pub(super) enum Source<'a> {
 pub(super) struct Result<'a> {
     pub(super) content: Vec<Output<'a>>,
     pub(super) state: ToolResultState,
-    pub(super) metadata: Metadata<'a>,
+    pub(super) metadata: Json<'a>,
     pub(super) id: &'a Id,
-}
-
-/// What a tool tells the program.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub(super) enum Metadata<'a> {
-    Whole(&'a Fields),
-    Changed(Value),
 }
 
 /// A tool, in the flat form of the conventions.
 #[derive(Serialize)]
-#[serde(tag = "type", rename = "function")]
-pub(super) struct Function<'a> {
-    pub(super) name: &'a str,
-    pub(super) description: &'a str,
-    pub(super) parameters: &'a Value,
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Definition<'a> {
+    Function {
+        name: &'a str,
+        description: &'a str,
+        parameters: &'a Value,
+    },
+    /// Those that there is no room for.
+    LeftOut {
+        name: String,
+    },
 }

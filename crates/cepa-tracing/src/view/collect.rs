@@ -21,7 +21,7 @@ use tracing_subscriber::{
 };
 
 use super::tree::{Event, Fields, Node, Tree};
-use crate::{capture::cut, names};
+use crate::{capture::cut, events::may_be_told, names};
 
 /// How much of a reply is kept.
 #[derive(Clone, Copy, Debug)]
@@ -126,7 +126,9 @@ impl Collector {
         if self.wants(event.metadata())
             && let Some(place) = self.place_around(cx.event_span(event))
         {
-            let values = self.values(|visit| event.record(visit));
+            let mut values = self.values(|visit| event.record(visit));
+            let target = event.metadata().target();
+            values.fields.retain(|(name, value)| !value.is_string() || may_be_told(target, name));
             lock(&place.reply).event(place.at, event.metadata(), values);
         }
     }

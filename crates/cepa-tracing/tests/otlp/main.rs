@@ -7,7 +7,7 @@ mod log;
 use std::time::{Duration, Instant};
 
 use cepa_core::{
-    Agent,
+    Agent, ErrorType, ModelError,
     serde_json::json,
     testing::{Answer, ScriptedModel, ScriptedTool},
 };
@@ -88,6 +88,24 @@ async fn warnings_in_a_span_are_sent_and_its_log_is_not() {
     let spans = collector.received("/v1/traces");
     assert!(spans.contains("the soup boils over"));
     assert!(!spans.contains("the soup is hot"));
+}
+
+#[tokio::test]
+async fn what_an_error_quotes_is_not_sent_by_way_of_a_warning() {
+    let collector = Collector::answering(200);
+    let mut traced = Traced::new(&collector.url(), Duration::from_secs(5));
+    let refused = ModelError::new(ErrorType::InvalidRequest, "'my card is 4111 1111' is refused");
+    let model = ScriptedModel::new([Answer::new().fails(refused)]);
+    traced.agent = Agent::builder("Cook").model(model).middleware(TracingMiddleware::new()).build().unwrap();
+    let reply = async { traced.agent.reply("my card is 4111 1111").await.unwrap_err() };
+    reply.with_subscriber(traced.dispatch.clone()).await;
+    traced.guard.shutdown().unwrap();
+    let spans = collector.received("/v1/traces");
+    // What happened is there, and with which model.
+    for text in ["model call failed", "cepa_core::agent::ask", "scripted", "invalid_request"] {
+        assert!(spans.contains(text), "{text}");
+    }
+    assert!(!spans.contains("4111"));
 }
 
 #[tokio::test]

@@ -41,7 +41,9 @@ async fn repeat_headers(connection: TcpStream) -> std::io::Result<()> {
 
 #[tokio::test]
 async fn a_key_is_in_no_span_whatever_the_server_does_with_it() {
-    for capture in [Capture::off(), Capture::lengths(), Capture::full()] {
+    for capture in
+        [Capture::off(), Capture::lengths(), Capture::full()].map(|capture| capture.error_texts(true))
+    {
         let (collector, _guard) = Collector::listening();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());

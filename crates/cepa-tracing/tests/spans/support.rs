@@ -14,6 +14,7 @@ use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData
 use tracing::{Dispatch, Span, Subscriber, span, subscriber::DefaultGuard};
 use tracing_subscriber::{
     Layer,
+    filter::filter_fn,
     layer::{Context, SubscriberExt as _},
     registry,
 };
@@ -38,7 +39,9 @@ impl Collector {
         let ended = InMemorySpanExporter::default();
         let provider = SdkTracerProvider::builder().with_simple_exporter(ended.clone()).build();
         let open = Open::default();
+        // What is logged beside is not the layer's.
         let spans = tracing_opentelemetry::layer().with_tracer(provider.tracer("test"));
+        let spans = spans.with_filter(filter_fn(|metadata| metadata.is_span()));
         let dispatch = Dispatch::new(registry().with(open.clone()).with(spans));
         Self { dispatch, ended, open }
     }
