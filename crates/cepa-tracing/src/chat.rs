@@ -1,4 +1,4 @@
-//! The span of one attempt of a model request: `chat`.
+//! The span of one model call: `chat`.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -89,6 +89,7 @@ impl TracingMiddleware {
             { names::RESPONSE_MODEL } = Empty,
             { names::RESPONSE_FINISH_REASONS } = Empty,
             { names::TIME_TO_FIRST_CHUNK } = Empty,
+            { names::REQUEST_RESEND_COUNT } = Empty,
             { names::INPUT_TOKENS } = Empty,
             { names::OUTPUT_TOKENS } = Empty,
             { names::CACHE_READ_INPUT_TOKENS } = Empty,
@@ -110,6 +111,7 @@ impl TracingMiddleware {
         let reasons = serde_json::json!([reason]).to_string();
         let messages =
             Writer::new(&self.capture).map(|mut writer| writer.answer(response.content.blocks(), reason));
+        let resends = response.metadata.get("resend_count").and_then(|count| count.as_i64());
         let id = response.id.to_string();
         let usage = response.usage.as_ref();
         let tokens = |tokens: u64| (tokens > 0).then_some(tokens as i64);
@@ -121,6 +123,7 @@ impl TracingMiddleware {
             { names::RESPONSE_MODEL } = response_model(response),
             { names::RESPONSE_FINISH_REASONS } = reasons.as_str(),
             { names::TIME_TO_FIRST_CHUNK } = first_chunk,
+            { names::REQUEST_RESEND_COUNT } = resends,
             { names::OUTPUT_MESSAGES } = messages.as_deref(),
             { names::INPUT_TOKENS } = usage.map(|usage| usage.input_tokens as i64),
             { names::OUTPUT_TOKENS } = usage.map(|usage| usage.output_tokens as i64),

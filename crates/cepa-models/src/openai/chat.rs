@@ -57,7 +57,13 @@ impl OpenAiChat {
         loop {
             let mut sink = Sink::new(&out);
             match self.attempt(body.clone(), taken(), &mut patience, &mut sink).await {
-                Ok(response) => return Ok(response),
+                Ok(mut response) => {
+                    let resends = retries.resends();
+                    if resends > 0 {
+                        response.metadata.insert("resend_count", resends);
+                    }
+                    return Ok(response);
+                }
                 Err(error) if sink.sent => return Err(error),
                 Err(error) => retries.wait(error, &mut patience).await?,
             }
