@@ -1,4 +1,5 @@
 //! Certificates against a real server of TLS.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::{
     collections::HashMap,
