@@ -1,4 +1,4 @@
-//! The span of one attempt of a model request: `chat`.
+//! The span of one model call: `chat`.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -91,6 +91,7 @@ impl TracingMiddleware {
             { names::RESPONSE_MODEL } = Empty,
             { names::RESPONSE_FINISH_REASONS } = Empty,
             { names::TIME_TO_FIRST_CHUNK } = Empty,
+            { names::REQUEST_RESEND_COUNT } = Empty,
             { names::INPUT_TOKENS } = Empty,
             { names::OUTPUT_TOKENS } = Empty,
             { names::CACHE_READ_INPUT_TOKENS } = Empty,
@@ -112,6 +113,7 @@ impl TracingMiddleware {
         let reasons = serde_json::json!([reason]).to_string();
         let messages =
             Writer::new(&self.capture).map(|mut writer| writer.answer(response.content.blocks(), reason));
+        let resends = response.metadata.get("resend_count").and_then(|count| count.as_i64());
         let id = response.id.to_string();
         let (model, span) = (response_model(response), &chat.open.span);
         record_all!(
@@ -120,6 +122,7 @@ impl TracingMiddleware {
             { names::RESPONSE_MODEL } = model,
             { names::RESPONSE_FINISH_REASONS } = reasons.as_str(),
             { names::OUTPUT_MESSAGES } = messages.as_deref(),
+            { names::REQUEST_RESEND_COUNT } = resends,
         );
         let model =
             model.map(|model| KeyValue::new(names::RESPONSE_MODEL, StringValue::from(model.to_owned())));

@@ -4,13 +4,14 @@
 //! machine where that was said anyway. Spans, which go elsewhere, have the same as far as the capture lets them.
 
 /// Fields with names and figures, made by the program.
-const TOLD: [&str; 29] = [
+const TOLD: [&str; 30] = [
     "action",
     "agent",
     "at",
     "attempt",
     "collection",
     "deadline",
+    "error_type",
     "event",
     "failures",
     "guard",

@@ -20,7 +20,7 @@ use crate::{capture::Capture, metrics::Instruments};
 /// | span | of | status |
 /// |---|---|---|
 /// | `invoke_agent NAME` | one call of `agent.reply`, to its end or to a pause | error when the reply fails |
-/// | `chat MODEL` | one attempt of a model request; also those that the agent or a layer makes for itself | error when the request fails |
+/// | `chat MODEL` | one call of a model; also those that the agent or a layer makes for itself | error when the request fails |
 /// | `execute_tool NAME` | one tool call that was allowed to run | error when the tool fails, or is interrupted |
 ///
 /// Spans are those of the [`tracing`] crate: they nest with the spans of your own code and of HTTP clients, and any

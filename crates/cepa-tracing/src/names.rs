@@ -59,6 +59,8 @@ names! {
     RESPONSE_FINISH_REASONS = "gen_ai.response.finish_reasons";
     /// Seconds until the first piece of the answer.
     TIME_TO_FIRST_CHUNK = "gen_ai.response.time_to_first_chunk";
+    /// How often the model sent its request again, within the one call.
+    REQUEST_RESEND_COUNT = "http.request.resend_count";
     /// Tokens sent.
     INPUT_TOKENS = "gen_ai.usage.input_tokens";
     /// Tokens written.

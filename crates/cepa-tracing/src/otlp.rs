@@ -6,9 +6,11 @@ mod env;
 mod error;
 mod filter;
 mod guard;
+mod queue;
 mod settings;
+mod tls;
 
-use std::{io, sync::Arc, time::Duration};
+use std::{fmt, io, sync::Arc, time::Duration};
 
 use opentelemetry::{InstrumentationScope, KeyValue, Value, trace::TracerProvider as _};
 use opentelemetry_otlp::{
@@ -24,6 +26,8 @@ use self::{
     collector::{Collector, Health},
     discreet::Discreet,
     env::Env,
+    filter::Wanted,
+    queue::Queue,
     settings::{Settings, Target},
 };
 pub use self::{error::OtlpError, guard::OtlpGuard};
@@ -46,19 +50,25 @@ use crate::SetupError;
 /// | `OTEL_EXPORTER_OTLP_HEADERS` | `name=value,…`, such as a key; also `…_TRACES_HEADERS`, `…_METRICS_HEADERS` |
 /// | `OTEL_EXPORTER_OTLP_TIMEOUT` | of one request, in milliseconds (10000); also per kind |
 /// | `OTEL_EXPORTER_OTLP_COMPRESSION` | `gzip` or `none`; also per kind |
+/// | `OTEL_EXPORTER_OTLP_CERTIFICATE` | a file in PEM: whom to trust over `https:`, in place of the system's list; also per kind |
+/// | `OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE`, `OTEL_EXPORTER_OTLP_CLIENT_KEY` | files in PEM: who one is over `https:`; also per kind |
 /// | `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES` | who sends |
 /// | `OTEL_SDK_DISABLED` | `true`: nothing is made and nothing sent |
 /// | `OTEL_TRACES_EXPORTER`, `OTEL_METRICS_EXPORTER` | `none`: not these |
 /// | `OTEL_TRACES_SAMPLER`, `OTEL_TRACES_SAMPLER_ARG` | which traces: `parentbased_traceidratio` and `0.1`, say |
+/// | `OTEL_PROPAGATORS` | `tracecontext`, `baggage`, both or `none`: see [`set_global`](OtlpGuard::set_global) (`tracecontext`) |
 /// | `OTEL_BSP_SCHEDULE_DELAY`, `OTEL_BSP_MAX_QUEUE_SIZE`, `OTEL_BSP_MAX_EXPORT_BATCH_SIZE` | how spans are batched |
 /// | `OTEL_METRIC_EXPORT_INTERVAL` | how often metrics are sent, in milliseconds (60000) |
 /// | `OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT`, `OTEL_SPAN_EVENT_COUNT_LIMIT`, `OTEL_SPAN_LINK_COUNT_LIMIT` | how much of each a span holds (128) |
 ///
-/// A value that cannot be used is an error that names the variable. What the program sets here goes over the
-/// environment.
+/// A value that cannot be used is an error that names the variable, and so is a limit that the SDK does not know
+/// (`OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT` and its like). What the program sets here goes over the environment. No
+/// header, and no query of a URL, is in a log or an error.
 ///
 /// Sending is done by threads of its own: no agent waits for it. Where there is no collector the agent runs on, and one
-/// warning (by [`tracing`]) says so; another one comes only after it has worked again.
+/// warning (by [`tracing`]) says so; a line says when it works again, and only then may there be another warning. Spans
+/// that end faster than they can be sent are lost once `OTEL_BSP_MAX_QUEUE_SIZE` of them wait (2048): one warning says
+/// so, and [`flush`](OtlpGuard::flush) and [`shutdown`](OtlpGuard::shutdown) say how many they are.
 ///
 /// Collectors over `https:` need one of the features `rustls` (default), `rustls-no-provider` and `native-tls`.
 pub fn otlp() -> Otlp {
@@ -66,7 +76,7 @@ pub fn otlp() -> Otlp {
 }
 
 /// Settings of an export: see [`otlp`].
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 #[must_use = "call `install` or `layer`"]
 pub struct Otlp {
     endpoint: Option<String>,
@@ -93,7 +103,9 @@ impl Otlp {
         self
     }
 
-    /// Which spans are sent, in the way of `RUST_LOG`: `warn,my_crate=debug`. All from *info* on, but for what is said here.
+    /// Which spans are sent, in the way of `RUST_LOG`: `warn,my_crate=debug`. All from *info* on, but for what is said
+    /// here. Those of agents (`cepa_tracing`) are sent in any case, unless `cepa_tracing` itself is named: `warn` means
+    /// the others.
     ///
     /// The spans inside of HTTP clients (*hyper*, *h2*, …) are left out unless they are named: exporting would trace
     /// itself. Of the events in spans only warnings and errors are sent; those of Cepa without texts of errors, which may quote
@@ -103,14 +115,15 @@ impl Otlp {
         self
     }
 
-    /// How long flushing may take, also that at the end: 5 s, which is also the most that the SDK waits.
+    /// How long flushing may take, also that at the end: 5 s, which is also the most that the SDK waits for spans.
     pub fn flush_timeout(mut self, timeout: Duration) -> Self {
         self.flush_timeout = Some(timeout);
         self
     }
 
     /// For a program that has set up nothing: makes the export the program's subscriber, and its providers and the W3C
-    /// *Trace Context* those of OpenTelemetry. Warnings and errors of the program go to standard error.
+    /// *Trace Context* those of OpenTelemetry. Warnings and errors of the program go to standard error, and that a
+    /// collector works again.
     ///
     /// # Errors
     /// When a setting is wrong, or when there is a subscriber already.
@@ -118,13 +131,17 @@ impl Otlp {
         let (layer, guard) = self.layer()?;
         // The SDK's own complaints, one for each batch, say nothing that has not been said.
         let is_told = |metadata: &Metadata<'_>| {
+            let level = match metadata.target() {
+                collector::TARGET => LevelFilter::INFO,
+                _ => LevelFilter::WARN,
+            };
             metadata.is_event()
-                && *metadata.level() <= LevelFilter::WARN
+                && *metadata.level() <= level
                 && !metadata.target().starts_with("opentelemetry")
         };
         let log = tracing_subscriber::fmt::layer()
             .with_writer(io::stderr)
-            .with_filter(filter_fn(is_told).with_max_level_hint(LevelFilter::WARN));
+            .with_filter(filter_fn(is_told).with_max_level_hint(LevelFilter::INFO));
         let subscriber = Registry::default().with(layer).with(log);
         tracing::subscriber::set_global_default(subscriber).map_err(|_| SetupError::AlreadySet)?;
         guard.set_global();
@@ -156,21 +173,23 @@ impl Otlp {
         if timeout.is_zero() {
             return Err(OtlpError::setting(".flush_timeout(…)", "must be longer than zero"));
         }
-        let targets = filter::targets(self.filter.as_deref())?;
+        let wanted = Wanted::new(self.filter.as_deref())?;
         let settings = Settings::read(&Env(&|name| std::env::var_os(name)), self.endpoint.as_deref())?;
         let resource = Resource::builder().with_attributes(self.attributes).build();
 
-        let mut guard = OtlpGuard { traces: None, metrics: None, timeout };
+        let propagators = settings.propagators;
+        let mut guard = OtlpGuard { traces: None, metrics: None, timeout, propagators };
         if let Some(target) = &settings.traces {
             let health = Health::new("spans", &target.url, None);
-            guard.traces = Some((traces(target, &health, resource.clone())?, health));
+            let queue = Queue::new(settings.queue_size, &health.url);
+            guard.traces = Some((traces(target, &health, &queue, resource.clone())?, health, queue));
         }
         if let Some(target) = &settings.metrics {
-            let beside = guard.traces.as_ref().map(|(_, health)| &**health);
+            let beside = guard.traces.as_ref().map(|(_, health, _)| &**health);
             let health = Health::new("metrics", &target.url, beside);
             guard.metrics = Some((metrics(target, &health, resource)?, health));
         }
-        let layer = guard.traces.as_ref().map(|(provider, _)| {
+        let layer = guard.traces.as_ref().map(|(provider, ..)| {
             let scope = InstrumentationScope::builder("cepa").with_version(env!("CARGO_PKG_VERSION")).build();
             // Without what the conventions do not name: it would be half of each span.
             tracing_opentelemetry::layer()
@@ -180,29 +199,44 @@ impl Otlp {
                 .with_target(false)
                 .with_level(false)
                 .with_tracked_inactivity(false)
-                .with_filter(filter::filter(targets))
+                .with_filter(wanted.filter())
         });
         Ok((layer, guard))
     }
 }
 
-fn traces(target: &Target, health: &Arc<Health>, resource: Resource) -> Result<SdkTracerProvider, OtlpError> {
+impl fmt::Debug for Otlp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without the endpoint, whose query may hold a key.
+        f.debug_struct("Otlp").field("filter", &self.filter).finish_non_exhaustive()
+    }
+}
+
+fn traces(
+    target: &Target,
+    health: &Arc<Health>,
+    queue: &Arc<Queue>,
+    resource: Resource,
+) -> Result<SdkTracerProvider, OtlpError> {
     let exporter = SpanExporter::builder()
         .with_http()
-        .with_http_client(Collector::new(target.timeout, health.clone())?)
-        .with_endpoint(target.url.as_str())
+        .with_http_client(Collector::new(target, health.clone())?)
+        .with_endpoint(health.url.as_str())
         .with_protocol(Protocol::HttpBinary)
         .with_timeout(target.timeout)
         .build()
         .map_err(|error| OtlpError::Exporter { what: health.what, reason: error.to_string() })?;
-    Ok(SdkTracerProvider::builder().with_batch_exporter(Discreet(exporter)).with_resource(resource).build())
+    Ok(SdkTracerProvider::builder()
+        .with_span_processor(queue.processor(Discreet(exporter)))
+        .with_resource(resource)
+        .build())
 }
 
 fn metrics(target: &Target, health: &Arc<Health>, resource: Resource) -> Result<SdkMeterProvider, OtlpError> {
     let exporter = MetricExporter::builder()
         .with_http()
-        .with_http_client(Collector::new(target.timeout, health.clone())?)
-        .with_endpoint(target.url.as_str())
+        .with_http_client(Collector::new(target, health.clone())?)
+        .with_endpoint(health.url.as_str())
         .with_protocol(Protocol::HttpBinary)
         .with_timeout(target.timeout)
         .build()

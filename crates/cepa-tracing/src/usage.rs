@@ -25,9 +25,10 @@ use crate::end::{run_and_tell, to_fields};
 /// Counts what model calls use: tokens, calls and, by a table of [`Prices`], what they cost; for each reply, for the
 /// session, by model and by purpose.
 ///
-/// Every attempt of a model request counts, also of those that the agent or a layer makes for itself (summing up,
-/// routing). What a failed attempt cost counts as far as the server had said so. Where it says nothing, or a call was
-/// cut off before it could, the call is counted as unreported; no tokens are made up.
+/// Every call of a model counts: one that the agent or a layer tries again as often as it is made, and also those that
+/// they make for themselves (summing up, routing). What a failed call cost counts as far as the server had said so.
+/// Where it says nothing, or a call was cut off before it could, the call is counted as unreported; no tokens are made
+/// up. What a model's client sends again by itself (`max_retries`) is one call: it costs what the last answer says.
 ///
 /// The counts are kept in the session's state: [`UsageMiddleware::of`] reads them at any time. At the end of each reply,
 /// right before `REPLY_END`, and at the end of a call that has none (a pause, an error), an event of the name

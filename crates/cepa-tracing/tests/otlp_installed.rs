@@ -16,7 +16,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use crate::collector::Collector;
 
 #[tokio::test]
-async fn once_installed_it_takes_spans_and_metrics_and_sends_trace_ids_on() {
+async fn once_installed_it_takes_spans_and_metrics_and_hands_trace_ids_on() {
     let collector = Collector::answering(200);
     let guard = otlp().endpoint(collector.url()).install().unwrap();
     let again = otlp().endpoint(collector.url()).install().unwrap_err();

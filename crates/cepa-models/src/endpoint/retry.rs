@@ -29,6 +29,11 @@ impl Retries {
         Self { delays, attempts: 1, longest_wait: settings.max_retry_wait }
     }
 
+    /// How often the request was sent again.
+    pub(crate) fn resends(&self) -> u32 {
+        self.attempts - 1
+    }
+
     /// Waits before the next attempt, or hands the error back when there is none: the error is not of the kind that
     /// goes away, the attempts are used up, or the server wants a wait that is too long.
     pub(crate) async fn wait(
@@ -38,8 +43,15 @@ impl Retries {
     ) -> Result<(), ModelError> {
         match self.next_wait(&error, patience.left()) {
             Some(wait) => {
+                // Without the error's words: they are the server's, and may repeat what it was asked.
+                let (attempt, error_type) = (self.attempts, error.kind.as_str());
+                tracing::warn!(
+                    attempt,
+                    error_type,
+                    ?wait,
+                    "an attempt of a model request failed: trying again"
+                );
                 self.attempts += 1;
-                tracing::debug!(?wait, attempt = self.attempts, %error, "trying again");
                 patience.sleep(wait).await;
                 Ok(())
             }

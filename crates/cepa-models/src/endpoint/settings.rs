@@ -243,7 +243,8 @@ macro_rules! connection_setters {
         }
 
         /// How many further attempts a request gets after a failure that may go away: the statuses 408, 409, 429
-        /// and 5xx, and broken connections. 2 by default. Never after a piece of the answer has gone out.
+        /// and 5xx, and broken connections. 2 by default. Never after a piece of the answer has gone out. Each attempt
+        /// that failed and is followed by another is a warning of `tracing`.
         pub fn max_retries(mut self, retries: u32) -> Self {
             self.connection.max_retries = retries;
             self

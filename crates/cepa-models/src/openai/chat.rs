@@ -14,6 +14,8 @@ use crate::{ConfigError, endpoint::Endpoint};
 /// It streams text, thinking (`reasoning_content` or `reasoning`) and tool calls, understands servers that take the
 /// API's rules lightly, tries again what may go away by itself, and gives each failure as a
 /// [`ModelError`] in the server's own words. No key occurs in its `Debug`, in logs or in errors.
+/// The metadata of an answer have `finish_reason` and `server_model` as the server says them, and `resend_count` where
+/// the request was sent more than once.
 ///
 /// ```no_run
 /// use cepa_core::{ModelRequest, Msg, Result, generate};
@@ -57,7 +59,13 @@ impl OpenAiChat {
         loop {
             let mut sink = Sink::new(&out);
             match self.attempt(body.clone(), taken(), &mut patience, &mut sink).await {
-                Ok(response) => return Ok(response),
+                Ok(mut response) => {
+                    let resends = retries.resends();
+                    if resends > 0 {
+                        response.metadata.insert("resend_count", resends);
+                    }
+                    return Ok(response);
+                }
                 Err(error) if sink.sent => return Err(error),
                 Err(error) => retries.wait(error, &mut patience).await?,
             }

@@ -53,6 +53,7 @@ async fn what_may_go_away_is_tried_again() {
     let server = Server::start([busy(503), busy(429).header("retry-after", "0"), hello()]).await;
     let response = ask(&model(&server).build().unwrap()).await.unwrap();
     assert_eq!(response.text(), "Hello");
+    assert_eq!(response.metadata.get("resend_count"), Some(&json!(2)));
     let asked = server.asked();
     assert_eq!(asked.len(), 3);
     assert_eq!(asked[0].body, asked[2].body);

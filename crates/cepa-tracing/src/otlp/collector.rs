@@ -2,38 +2,60 @@
 
 use std::{
     error::Error as StdError,
+    fmt,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
     thread,
-    time::Duration,
 };
 
 use async_trait::async_trait;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use reqwest::{StatusCode, Url, blocking::Client, redirect};
 
-use super::error::OtlpError;
+use super::{error::OtlpError, settings::Target};
 
 /// The way to a collector for one kind of data. The SDK sends from threads of its own, so the client is a blocking one:
 /// an asynchronous one panics there.
 #[derive(Debug)]
 pub(super) struct Collector {
     client: Client,
+    query: Option<Query>,
     health: Arc<Health>,
 }
 
+/// A URL with a query, which may hold a key. Only requests have it: neither the SDK nor a log sees it.
+struct Query(Url);
+
+impl fmt::Debug for Query {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Query")
+    }
+}
+
+/// A URL without its query.
+pub(super) fn plain(url: &Url) -> String {
+    format!("{}{}", url.origin().ascii_serialization(), url.path())
+}
+
 impl Collector {
-    pub(super) fn new(timeout: Duration, health: Arc<Health>) -> Result<Self, OtlpError> {
-        // A redirected request is a wrong URL, and keys should not go where nobody sent them.
-        let build = move || Client::builder().timeout(timeout).redirect(redirect::Policy::none()).build();
+    pub(super) fn new(target: &Target, health: Arc<Health>) -> Result<Self, OtlpError> {
         let fails = |reason: String| OtlpError::Client { reason };
+        let (timeout, tls) = (target.timeout, target.tls.clone());
+        let build = move || {
+            // A redirected request is a wrong URL, and keys should not go where nobody sent them.
+            let client = Client::builder().timeout(timeout).redirect(redirect::Policy::none());
+            tls.apply(client)?.build().map_err(|error| fails(innermost(&error).to_string()))
+        };
         // On a thread of its own: in a task of tokio it would panic, as a blocking client holds a runtime.
         let thread = thread::Builder::new().spawn(build).map_err(|error| fails(error.to_string()))?;
         match thread.join() {
-            Ok(Ok(client)) => Ok(Self { client, health }),
-            Ok(Err(error)) => Err(fails(error.to_string())),
+            Ok(Ok(client)) => {
+                let query = target.url.query().map(|_| Query(target.url.clone()));
+                Ok(Self { client, query, health })
+            }
+            Ok(Err(error)) => Err(error),
             Err(_) => Err(fails(
                 "there is no TLS; with the feature `rustls-no-provider` the program must install a provider of \
                  cryptography first"
@@ -45,8 +67,14 @@ impl Collector {
 
 #[async_trait]
 impl HttpClient for Collector {
-    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let result = self.client.send_bytes(request).await;
+    async fn send_bytes(&self, mut request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        if let Some(Query(url)) = &self.query {
+            *request.uri_mut() = url.as_str().parse()?;
+        }
+        let result = self.client.send_bytes(request).await.map_err(|error| {
+            let plain = |error: Box<reqwest::Error>| HttpError::from(error.without_url());
+            error.downcast().map_or_else(|error| error, plain)
+        });
         match &result {
             Ok(response) => self.health.answered(response.status()),
             Err(error) => self.health.silent(&**error),
@@ -55,12 +83,17 @@ impl HttpClient for Collector {
     }
 }
 
+/// The target of what is said here.
+pub(super) const TARGET: &str = module_path!();
+
 /// Whether what is sent arrives. Of an outage it is told twice: when it begins and when it is over.
 #[derive(Debug)]
 pub(super) struct Health {
     /// `spans` or `metrics`.
     pub(super) what: &'static str,
-    url: Url,
+    /// Without what may be a key.
+    pub(super) url: String,
+    origin: String,
     /// Nobody answers: true for all that goes there.
     unreachable: Arc<AtomicBool>,
     /// The answer is a no: as a rule to one kind of data.
@@ -71,13 +104,15 @@ pub(super) struct Health {
 impl Health {
     /// Of the way to this URL, beside another one that may go to the same collector.
     pub(super) fn new(what: &'static str, url: &Url, beside: Option<&Self>) -> Arc<Self> {
+        let origin = url.origin().ascii_serialization();
         let unreachable = match beside {
-            Some(other) if other.url.origin() == url.origin() => other.unreachable.clone(),
+            Some(other) if other.origin == origin => other.unreachable.clone(),
             _ => Arc::default(),
         };
         Arc::new(Self {
             what,
-            url: url.clone(),
+            url: plain(url),
+            origin,
             unreachable,
             refused: AtomicBool::default(),
             failure: Mutex::default(),
@@ -113,12 +148,7 @@ impl Health {
     }
 
     fn silent(&self, error: &(dyn StdError + 'static)) {
-        // The innermost cause says most ("connection refused"); the outer ones say that sending failed.
-        let mut cause = error;
-        while let Some(inner) = cause.source() {
-            cause = inner;
-        }
-        let origin = self.url.origin().ascii_serialization();
+        let (origin, cause) = (&self.origin, innermost(error));
         self.note(Some(format!("no answer from {origin}: {cause}")));
         if !self.unreachable.swap(true, Relaxed) {
             tracing::warn!(
@@ -127,4 +157,13 @@ impl Health {
             );
         }
     }
+}
+
+/// The innermost cause says most ("connection refused"); the outer ones say that something failed, and for which URL.
+fn innermost<'a>(error: &'a (dyn StdError + 'static)) -> &'a (dyn StdError + 'static) {
+    let mut cause = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause
 }

@@ -9,6 +9,15 @@ use reqwest::header::{HeaderName, HeaderValue};
 
 use super::error::OtlpError;
 
+/// How trace ids go on to servers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Propagators {
+    /// The W3C recommendation *Trace Context*.
+    pub(super) trace_context: bool,
+    /// The W3C recommendation *Baggage*.
+    pub(super) baggage: bool,
+}
+
 /// Where variables are read from.
 pub(super) struct Env<'a>(pub(super) &'a dyn Fn(&str) -> Option<OsString>);
 
@@ -22,6 +31,15 @@ const NUMBERS: [(&str, u32); 8] = [
     ("OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", 0),
     ("OTEL_SPAN_EVENT_COUNT_LIMIT", 0),
     ("OTEL_SPAN_LINK_COUNT_LIMIT", 0),
+];
+
+/// What the SDK does not know: better no export than one that does not do what it was told.
+const REFUSED: [&str; 5] = [
+    "OTEL_ATTRIBUTE_COUNT_LIMIT",
+    "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT",
+    "OTEL_EVENT_ATTRIBUTE_COUNT_LIMIT",
+    "OTEL_LINK_ATTRIBUTE_COUNT_LIMIT",
+    "OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT",
 ];
 
 const SAMPLERS: [&str; 6] = [
@@ -70,6 +88,14 @@ impl Env<'_> {
         for (name, least) in NUMBERS {
             self.number(name, least)?;
         }
+        for name in REFUSED {
+            if self.get(name)?.is_some() {
+                return Err(OtlpError::setting(
+                    name,
+                    "is not followed: unset it; `Capture::full().max_bytes(…)` limits how long contents are",
+                ));
+            }
+        }
         let sampler = self.choice("OTEL_TRACES_SAMPLER", &SAMPLERS)?;
         if sampler.is_some_and(|sampler| sampler.ends_with("ratio")) {
             self.check_ratio("OTEL_TRACES_SAMPLER_ARG")?;
@@ -81,6 +107,27 @@ impl Env<'_> {
         let temporality = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE";
         self.choice(temporality, &["cumulative", "delta", "lowmemory"])?;
         Ok(())
+    }
+
+    /// How trace ids go on. Baggage is the program's own data: it goes to servers only where somebody says so.
+    pub(super) fn propagators(&self) -> Result<Propagators, OtlpError> {
+        let name = "OTEL_PROPAGATORS";
+        let Some(value) = self.get(name)? else {
+            return Ok(Propagators { trace_context: true, baggage: false });
+        };
+        let mut propagators = Propagators::default();
+        for entry in value.split(',').map(str::trim) {
+            match entry {
+                "tracecontext" => propagators.trace_context = true,
+                "baggage" => propagators.baggage = true,
+                "none" => {}
+                other => {
+                    let reason = format!("takes tracecontext, baggage or none, not `{other}`");
+                    return Err(OtlpError::setting(name, reason));
+                }
+            }
+        }
+        Ok(propagators)
     }
 
     fn check_ratio(&self, name: &str) -> Result<(), OtlpError> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::SetupError;
 
-/// Exporting cannot be set up, or has not got everything out. No message holds a header's value.
+/// Exporting cannot be set up, or has not got everything out. No message holds a header's value or a URL's query.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OtlpError {
@@ -33,12 +33,20 @@ pub enum OtlpError {
     /// There can be one subscriber in a program.
     #[error(transparent)]
     Subscriber(#[from] SetupError),
-    /// The collector did not take the last of them.
+    /// The collector did not take them, or not all.
     #[error("{what} did not reach the collector: {reason}")]
     NotSent {
         /// `spans` or `metrics`.
         what: &'static str,
         /// Why not.
+        reason: String,
+    },
+    /// Spans ended faster than they could be sent.
+    #[error("{count} spans were lost: {reason}")]
+    Lost {
+        /// How many, since it was told last.
+        count: usize,
+        /// Why, and what else went wrong.
         reason: String,
     },
     /// Sending took longer than it may.

@@ -1,7 +1,7 @@
 //! What is still to be sent at the end.
 
 use std::{
-    fmt,
+    fmt, io,
     sync::{Arc, mpsc},
     thread,
     time::{Duration, Instant},
@@ -10,15 +10,16 @@ use std::{
 use opentelemetry::{
     global,
     metrics::{Meter, MeterProvider as _},
+    propagation::{TextMapCompositePropagator, TextMapPropagator},
 };
 use opentelemetry_sdk::{
     error::{OTelSdkError, OTelSdkResult},
     metrics::SdkMeterProvider,
-    propagation::TraceContextPropagator,
+    propagation::{BaggagePropagator, TraceContextPropagator},
     trace::SdkTracerProvider,
 };
 
-use super::{collector::Health, error::OtlpError};
+use super::{collector::Health, env::Propagators, error::OtlpError, queue::Queue};
 
 /// Sends what is left when it is dropped. Keep it until the program ends: `let _guard = …`, not `let _ = …`.
 ///
@@ -26,13 +27,11 @@ use super::{collector::Health, error::OtlpError};
 /// needs no runtime. In asynchronous code that goes on afterwards put [`flush`](Self::flush) into `spawn_blocking`.
 #[must_use = "what is left is sent when the guard is dropped: keep it until the program ends"]
 pub struct OtlpGuard {
-    pub(super) traces: Option<(SdkTracerProvider, Arc<Health>)>,
+    pub(super) traces: Option<(SdkTracerProvider, Arc<Health>, Arc<Queue>)>,
     pub(super) metrics: Option<(SdkMeterProvider, Arc<Health>)>,
     pub(super) timeout: Duration,
+    pub(super) propagators: Propagators,
 }
-
-/// A step of the end, on a thread of its own.
-type Job = (Arc<Health>, Box<dyn FnOnce() -> OTelSdkResult + Send>);
 
 impl OtlpGuard {
     /// The meter whose metrics are exported: for [`TracingMiddleware::meter`](crate::TracingMiddleware::meter), where
@@ -42,12 +41,36 @@ impl OtlpGuard {
         self.metrics.as_ref().map_or(&nothing, |(provider, _)| provider).meter("cepa")
     }
 
-    /// Makes the providers of spans and metrics the program's, and the W3C recommendation *Trace Context* the way in
-    /// which trace ids go on to servers. [`install`](super::Otlp::install) does this already.
+    /// Makes the providers of spans and metrics the program's, and the W3C recommendation *Trace Context* (or what
+    /// `OTEL_PROPAGATORS` says) its way of handing trace ids on. [`install`](super::Otlp::install) does this already.
+    ///
+    /// Ids are handed on by HTTP clients that ask OpenTelemetry for them, such as *reqwest-middleware* with
+    /// *reqwest-tracing*, or by a tool's own code:
+    ///
+    /// ```
+    /// use std::collections::HashMap;
+    ///
+    /// use tracing_opentelemetry::OpenTelemetrySpanExt as _;
+    ///
+    /// let context = tracing::Span::current().context();
+    /// let mut headers = HashMap::new();
+    /// opentelemetry::global::get_text_map_propagator(|way| way.inject_context(&context, &mut headers));
+    /// // … a request with these headers …
+    /// ```
+    ///
+    /// Cepa's own requests, to models and others, do not have them.
     pub fn set_global(&self) {
-        if let Some((provider, _)) = &self.traces {
+        if let Some((provider, ..)) = &self.traces {
             global::set_tracer_provider(provider.clone());
-            global::set_text_map_propagator(TraceContextPropagator::new());
+            let Propagators { trace_context, baggage } = self.propagators;
+            let mut ways: Vec<Box<dyn TextMapPropagator + Send + Sync>> = Vec::new();
+            if trace_context {
+                ways.push(Box::new(TraceContextPropagator::new()));
+            }
+            if baggage {
+                ways.push(Box::new(BaggagePropagator::new()));
+            }
+            global::set_text_map_propagator(TextMapCompositePropagator::new(ways));
         }
         if let Some((provider, _)) = &self.metrics {
             global::set_meter_provider(provider.clone());
@@ -57,7 +80,8 @@ impl OtlpGuard {
     /// Sends what has ended so far.
     ///
     /// # Errors
-    /// When the collector did not take it, or not in time.
+    /// When the collector did not take it, or not in time; and when spans were lost since this was asked last, because
+    /// more ended than may wait ([`OtlpError::Lost`]) or requests failed that were sent in between.
     pub fn flush(&self) -> Result<(), OtlpError> {
         self.run(SdkTracerProvider::force_flush, SdkMeterProvider::force_flush)
     }
@@ -84,45 +108,60 @@ impl OtlpGuard {
         traces: impl FnOnce(&SdkTracerProvider) -> OTelSdkResult + Send + 'static,
         metrics: impl FnOnce(&SdkMeterProvider) -> OTelSdkResult + Send + 'static,
     ) -> Result<(), OtlpError> {
-        let end = Instant::now() + self.timeout;
-        let mut jobs: Vec<Job> = Vec::new();
-        if let Some((provider, health)) = self.traces.clone() {
-            jobs.push((health, Box::new(move || traces(&provider))));
+        let wait = Wait { timeout: self.timeout, end: Instant::now().checked_add(self.timeout) };
+        let spans = self
+            .traces
+            .clone()
+            .map(|(provider, health, queue)| (Job::start(health, move || traces(&provider)), queue));
+        let metrics =
+            self.metrics.clone().map(|(provider, health)| Job::start(health, move || metrics(&provider)));
+        let spans = spans.map_or(Ok(()), |(job, queue)| queue.settle(job.wait(wait)));
+        spans.and(metrics.map_or(Ok(()), |job| job.wait(wait)))
+    }
+}
+
+/// How long all steps of the end may take together.
+#[derive(Clone, Copy)]
+struct Wait {
+    timeout: Duration,
+    /// `None`: later than there are times.
+    end: Option<Instant>,
+}
+
+/// A step of the end, on a thread of its own.
+struct Job {
+    health: Arc<Health>,
+    told: io::Result<mpsc::Receiver<OTelSdkResult>>,
+}
+
+impl Job {
+    fn start(health: Arc<Health>, run: impl FnOnce() -> OTelSdkResult + Send + 'static) -> Self {
+        let (tell, told) = mpsc::channel();
+        let thread = thread::Builder::new().name("cepa-otlp-flush".into());
+        Self { health, told: thread.spawn(move || _ = tell.send(run())).map(|_| told) }
+    }
+
+    fn wait(self, Wait { timeout, end }: Wait) -> Result<(), OtlpError> {
+        let what = self.health.what;
+        let failed = |reason| Err(OtlpError::NotSent { what, reason });
+        let told = match self.told {
+            Ok(told) => told,
+            Err(error) => return failed(error.to_string()),
+        };
+        let left = end.map_or(timeout, |end| end.saturating_duration_since(Instant::now()));
+        match told.recv_timeout(left) {
+            Ok(Ok(()) | Err(OTelSdkError::AlreadyShutdown)) => Ok(()),
+            Ok(Err(OTelSdkError::Timeout(timeout))) => Err(OtlpError::TimedOut { what, timeout }),
+            Ok(Err(error)) => failed(self.health.failure().unwrap_or_else(|| error.to_string())),
+            Err(_) => Err(OtlpError::TimedOut { what, timeout }),
         }
-        if let Some((provider, health)) = self.metrics.clone() {
-            jobs.push((health, Box::new(move || metrics(&provider))));
-        }
-        let started: Vec<_> = jobs
-            .into_iter()
-            .map(|(health, job)| {
-                let (tell, told) = mpsc::channel();
-                let thread = thread::Builder::new().name("cepa-otlp-flush".into());
-                (health, thread.spawn(move || _ = tell.send(job())).map(|_| told))
-            })
-            .collect();
-        let mut result = Ok(());
-        for (health, started) in started {
-            let what = health.what;
-            let failed = |reason| OtlpError::NotSent { what, reason };
-            let done = match started {
-                Err(error) => Err(failed(error.to_string())),
-                Ok(told) => match told.recv_timeout(end.saturating_duration_since(Instant::now())) {
-                    Ok(Ok(()) | Err(OTelSdkError::AlreadyShutdown)) => Ok(()),
-                    Ok(Err(OTelSdkError::Timeout(timeout))) => Err(OtlpError::TimedOut { what, timeout }),
-                    Ok(Err(error)) => Err(failed(health.failure().unwrap_or_else(|| error.to_string()))),
-                    Err(_) => Err(OtlpError::TimedOut { what, timeout: self.timeout }),
-                },
-            };
-            result = result.and(done);
-        }
-        result
     }
 }
 
 impl Drop for OtlpGuard {
     fn drop(&mut self) {
         // Of a collector that does not answer, or says no, has been told already.
-        if let Err(error @ OtlpError::TimedOut { .. }) = self.stop() {
+        if let Err(error @ (OtlpError::TimedOut { .. } | OtlpError::Lost { .. })) = self.stop() {
             tracing::warn!("{error}");
         }
     }

@@ -1,10 +1,15 @@
 //! What is exported, and where to.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use reqwest::Url;
 
-use super::{env::Env, error::OtlpError};
+use super::{
+    collector::plain,
+    env::{Env, Propagators},
+    error::OtlpError,
+    tls::Tls,
+};
 
 /// Where a collector of one's own listens.
 const BASE: &str = "http://localhost:4318";
@@ -12,18 +17,32 @@ const BASE: &str = "http://localhost:4318";
 /// How long one request may take, in milliseconds.
 const TIMEOUT: u32 = 10_000;
 
+/// How many spans wait to be sent, as the specification says.
+const QUEUE_SIZE: u32 = 2_048;
+
 /// What is exported and where to; `None` where it is not.
 #[derive(Debug, Default)]
 pub(super) struct Settings {
     pub(super) traces: Option<Target>,
     pub(super) metrics: Option<Target>,
+    pub(super) propagators: Propagators,
+    /// How many spans may wait to be sent.
+    pub(super) queue_size: usize,
 }
 
 /// Where one kind of data goes.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Target {
+    /// Its query may hold a key.
     pub(super) url: Url,
     pub(super) timeout: Duration,
+    pub(super) tls: Tls,
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Target").field("url", &plain(&self.url)).finish_non_exhaustive()
+    }
 }
 
 /// A kind of data: how variables call it, and where it is taken.
@@ -42,7 +61,13 @@ impl Settings {
         env.check()?;
         let traces = Signal { name: "TRACES", path: "v1/traces" };
         let metrics = Signal { name: "METRICS", path: "v1/metrics" };
-        Ok(Self { traces: traces.target(env, base)?, metrics: metrics.target(env, base)? })
+        let queue_size = env.number("OTEL_BSP_MAX_QUEUE_SIZE", 1)?.unwrap_or(QUEUE_SIZE);
+        Ok(Self {
+            traces: traces.target(env, base)?,
+            metrics: metrics.target(env, base)?,
+            propagators: env.propagators()?,
+            queue_size: queue_size as usize,
+        })
     }
 }
 
@@ -69,7 +94,12 @@ impl Signal {
             timeout = timeout.or(env.number(&name, 1)?);
         }
         let timeout = Duration::from_millis(timeout.unwrap_or(TIMEOUT).into());
-        Ok(Some(Target { url: self.url(env, base)?, timeout }))
+        let url = self.url(env, base)?;
+        let tls = match url.scheme() {
+            "https" => Tls::read(env, |what| self.variables(what))?,
+            _ => Tls::default(),
+        };
+        Ok(Some(Target { url, timeout, tls }))
     }
 
     /// The variables for something, the more special one first.
@@ -186,6 +216,26 @@ mod tests {
     }
 
     #[test]
+    fn trace_ids_go_on_as_the_environment_says() {
+        for (value, trace_context, baggage) in [
+            ("", true, false),
+            ("tracecontext", true, false),
+            ("tracecontext, baggage", true, true),
+            ("baggage", false, true),
+            ("none", false, false),
+        ] {
+            let propagators = read(&[("OTEL_PROPAGATORS", value)]).unwrap().propagators;
+            assert_eq!(propagators, Propagators { trace_context, baggage }, "{value}");
+        }
+    }
+
+    #[test]
+    fn as_many_spans_wait_as_the_environment_says() {
+        assert_eq!(read(&[]).unwrap().queue_size, 2048);
+        assert_eq!(read(&[("OTEL_BSP_MAX_QUEUE_SIZE", "10000")]).unwrap().queue_size, 10_000);
+    }
+
+    #[test]
     fn an_empty_variable_is_none() {
         let settings = read(&[
             ("OTEL_SDK_DISABLED", ""),
@@ -206,6 +256,7 @@ mod tests {
             ("OTEL_TRACES_SAMPLER_ARG", "0.25"),
             ("OTEL_BSP_SCHEDULE_DELAY", "100"),
             ("OTEL_SPAN_LINK_COUNT_LIMIT", "0"),
+            ("OTEL_PROPAGATORS", "tracecontext,baggage"),
         ];
         assert!(read(&good).unwrap().traces.is_some());
     }
@@ -230,6 +281,13 @@ mod tests {
             ("OTEL_BSP_MAX_QUEUE_SIZE", "many"),
             ("OTEL_BSP_SCHEDULE_DELAY", "0"),
             ("OTEL_METRIC_EXPORT_INTERVAL", "-1"),
+            ("OTEL_PROPAGATORS", "tracecontext,b3"),
+            // The SDK does not know them, and would pass them over.
+            ("OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT", "100"),
+            ("OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT", "100"),
+            ("OTEL_ATTRIBUTE_COUNT_LIMIT", "100"),
+            ("OTEL_EVENT_ATTRIBUTE_COUNT_LIMIT", "100"),
+            ("OTEL_LINK_ATTRIBUTE_COUNT_LIMIT", "100"),
         ] {
             let error = read(&[(name, value)]).unwrap_err().to_string();
             assert!(error.starts_with(&format!("`{name}` ")), "{name}={value}: {error}");
@@ -250,5 +308,8 @@ mod tests {
             let error = read(&[(name, value)]).unwrap_err().to_string();
             assert!(!error.contains("sesame"), "{error}");
         }
+        let settings = read(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector?key=sesame")]).unwrap();
+        assert_eq!(urls(&settings).0, "https://collector/v1/traces?key=sesame");
+        assert!(!format!("{settings:?}").contains("sesame"), "{settings:?}");
     }
 }

@@ -17,7 +17,7 @@ use crate::end::read_event;
 /// |---|---|---|
 /// | `on_reply` | the reply, to its end or to a pause | all others, and the waiting for whoever reads the events |
 /// | `on_reasoning` | a question to the model with its attempts | the `on_model_call`s of the answer |
-/// | `on_model_call` | one attempt of a request, also for a summary and for layers | |
+/// | `on_model_call` | one call of a model, with what its client sends again; also for a summary and for layers | |
 /// | `on_check_permission` | the decision on a tool call | |
 /// | `on_acting` | a tool call that runs | |
 /// | `on_compress_context` | the check before each question, and the compression | the `on_model_call`s of the summary |

@@ -87,7 +87,7 @@ pub struct UsageSums {
     pub unpriced: BTreeSet<String>,
 }
 
-/// A sum over model calls. Each attempt is a call.
+/// A sum over model calls. One that the agent or a layer tries again is a call each time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[serde(default)]

@@ -5,9 +5,10 @@ use std::{
     net::{TcpListener, TcpStream},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicU16, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU16, Ordering::Relaxed},
     },
     thread,
+    time::Duration,
 };
 
 /// A port below those that are given out, where nobody listens.
@@ -19,6 +20,7 @@ const SILENCE: u16 = 0;
 pub(crate) struct Collector {
     port: u16,
     status: AtomicU16,
+    held: AtomicBool,
     requests: Mutex<Vec<Request>>,
 }
 
@@ -35,7 +37,12 @@ impl Collector {
     pub(crate) fn answering(status: u16) -> Arc<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let collector = Arc::new(Self { port, status: status.into(), requests: Mutex::default() });
+        let collector = Arc::new(Self {
+            port,
+            status: status.into(),
+            held: AtomicBool::default(),
+            requests: Mutex::default(),
+        });
         let serving = collector.clone();
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -54,6 +61,11 @@ impl Collector {
     /// Answers with another status from now on.
     pub(crate) fn answer(&self, status: u16) {
         self.status.store(status, Relaxed);
+    }
+
+    /// Answers nothing until it is let go on.
+    pub(crate) fn hold(&self, held: bool) {
+        self.held.store(held, Relaxed);
     }
 
     pub(crate) fn url(&self) -> String {
@@ -82,6 +94,9 @@ impl Collector {
                 loop {
                     thread::park();
                 }
+            }
+            while self.held.load(Relaxed) {
+                thread::sleep(Duration::from_millis(5));
             }
             let answer = format!("HTTP/1.1 {status} Answer\r\ncontent-length: 0\r\n\r\n");
             if reader.get_mut().write_all(answer.as_bytes()).is_err() {

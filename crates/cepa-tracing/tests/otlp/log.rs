@@ -11,6 +11,7 @@ use tracing_subscriber::{
     registry,
 };
 
+static EVERYTHING: Mutex<String> = Mutex::new(String::new());
 static LINES: Mutex<Vec<(Level, String)>> = Mutex::new(Vec::new());
 
 /// Begins to keep the log. There is one for all tests of the process; each looks for its own collector in it.
@@ -26,12 +27,18 @@ pub(crate) fn lines(level: Level, url: &str) -> Vec<String> {
     wanted.map(|(_, line)| line.clone()).collect()
 }
 
+/// All that was logged so far, with each field, at any level and by any crate.
+pub(crate) fn everything() -> String {
+    EVERYTHING.lock().unwrap().clone()
+}
+
 struct Keep;
 
 impl<S: Subscriber> Layer<S> for Keep {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let mut line = String::new();
         event.record(&mut |field: &Field, value: &dyn Debug| {
+            writeln!(EVERYTHING.lock().unwrap(), "{field}={value:?}").unwrap();
             if field.name() == "message" {
                 write!(line, "{value:?}").unwrap();
             }

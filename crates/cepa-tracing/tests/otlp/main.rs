@@ -1,5 +1,5 @@
 //! Export to collectors of all kinds: one that takes everything, one that says no, one that hangs, and none.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod collector;
 mod log;
@@ -162,6 +162,91 @@ async fn a_refusal_is_told_once_for_each_kind_of_data_and_so_is_its_end() {
     collector.answer(500);
     flush().await.unwrap_err();
     assert_eq!((told(Level::WARN), told(Level::INFO)), (4, 2));
+}
+
+#[test]
+fn spans_that_find_the_queue_full_are_counted_and_told() {
+    const ENDED: usize = 10_000;
+    let collector = Collector::answering(200);
+    let traced = Traced::new(&collector.url(), Duration::from_secs(5));
+    let burst = || {
+        collector.hold(true);
+        tracing::dispatcher::with_default(&traced.dispatch, || {
+            for _ in 0..ENDED {
+                tracing::info_span!("pea").in_scope(|| ());
+            }
+        });
+        collector.hold(false);
+    };
+    let received = || collector.received("/v1/traces").matches("pea").count();
+
+    burst();
+    let error = traced.guard.flush().unwrap_err();
+    let OtlpError::Lost { count, .. } = error else { panic!("{error}") };
+    // A batch may have been on its way; the queue was full.
+    assert!((ENDED - 512 - 2048..=ENDED - 2048).contains(&count), "{count}");
+    assert_eq!(received() + count, ENDED);
+    assert!(error.to_string().contains("`OTEL_BSP_MAX_QUEUE_SIZE`"), "{error}");
+    // It was told.
+    traced.guard.flush().unwrap();
+
+    burst();
+    let error = traced.guard.shutdown().unwrap_err();
+    let OtlpError::Lost { count: again, .. } = error else { panic!("{error}") };
+    assert_eq!(received() + count + again, 2 * ENDED);
+    let warnings = log::lines(Level::WARN, &collector.url());
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].starts_with("spans for the OpenTelemetry collector at "), "{warnings:?}");
+}
+
+#[tokio::test]
+async fn a_batch_that_failed_between_two_flushes_is_told_by_the_second() {
+    let collector = Collector::answering(400);
+    let traced = Traced::new(&collector.url(), Duration::from_secs(5));
+    let end = |name: &'static str| {
+        tracing::dispatcher::with_default(&traced.dispatch, || {
+            (0..512).for_each(|_| tracing::info_span!("pea", otel.name = name).in_scope(|| ()));
+        });
+    };
+    end("lost"); // a full batch is sent at once
+    while log::lines(Level::WARN, &collector.url()).is_empty() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    collector.answer(200);
+    end("kept");
+    let error = traced.guard.flush().unwrap_err().to_string();
+    assert!(error.contains("512 of them were in requests that failed"), "{error}");
+    traced.guard.flush().unwrap();
+}
+
+#[tokio::test]
+async fn a_key_in_the_urls_query_is_sent_and_not_told() {
+    let collector = Collector::answering(403);
+    let url = format!("{}?api_key=sesame", collector.url());
+    assert!(!format!("{:?}", otlp().endpoint(&url)).contains("sesame"));
+    let mut traced = Traced::new(&url, Duration::from_secs(5));
+    traced.reply().await;
+    let error = traced.guard.flush().unwrap_err();
+    assert!(error.to_string().contains(&format!("{}/v1/traces answers 403", collector.url())), "{error}");
+    let told = format!("{error} {error:?} {:?} {}", traced.guard, log::everything());
+    assert!(told.contains(&collector.url()) && !told.contains("sesame"), "{told}");
+    assert!(collector.headers("/v1/traces?api_key=sesame").is_some());
+
+    // A collector that does not answer, and one in the way of which there is something else.
+    for url in [format!("{NOBODY}?api_key=sesame"), url.replace("http:", "https:")] {
+        let mut traced = Traced::new(&url, Duration::from_secs(5));
+        traced.reply().await;
+        let told = format!("{:?} {}", traced.guard.flush().unwrap_err(), log::everything());
+        assert!(!told.contains("sesame"), "{told}");
+    }
+}
+
+#[test]
+fn a_flush_may_take_as_long_as_it_wants() {
+    let collector = Collector::answering(200);
+    let traced = Traced::new(&collector.url(), Duration::MAX);
+    traced.guard.flush().unwrap();
+    drop(traced.guard);
 }
 
 #[cfg(any(feature = "rustls", feature = "native-tls"))]

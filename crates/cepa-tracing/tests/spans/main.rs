@@ -9,5 +9,6 @@ mod metrics;
 mod nesting;
 mod parameters;
 mod pausing;
+mod resends;
 mod support;
 mod tools;
