@@ -50,7 +50,9 @@ fn busy() -> String {
 
 #[tokio::test]
 async fn what_a_model_sends_again_by_itself_is_in_the_span_of_its_call() {
-    let (collector, _guard) = Collector::listening();
+    let collector =
+        Collector::taking(|metadata| metadata.is_span() || metadata.target().starts_with("cepa_models"));
+    let _guard = tracing::dispatcher::set_default(&collector.dispatch);
     let good = r#"{"choices": [{"message": {"content": "Hi"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 5, "completion_tokens": 1}}"#;
     let url = serve(vec![busy(), busy(), answer("200 OK", good)]).await;
     let model = OpenAiChat::builder("m").base_url(&url).api_key(KEY).retry_delay(Duration::from_millis(1));

@@ -11,7 +11,7 @@ use cepa_core::{
 use cepa_tracing::TracingMiddleware;
 use opentelemetry::trace::{SpanId, Status, TraceContextExt as _, TracerProvider as _};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
-use tracing::{Dispatch, Span, Subscriber, span, subscriber::DefaultGuard};
+use tracing::{Dispatch, Metadata, Span, Subscriber, span, subscriber::DefaultGuard};
 use tracing_subscriber::{
     Layer,
     filter::filter_fn,
@@ -35,13 +35,17 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
+    /// Takes spans only: what is logged beside them is not the layer's.
     pub(crate) fn new() -> Self {
+        Self::taking(|metadata| metadata.is_span())
+    }
+
+    pub(crate) fn taking(wants: fn(&Metadata<'_>) -> bool) -> Self {
         let ended = InMemorySpanExporter::default();
         let provider = SdkTracerProvider::builder().with_simple_exporter(ended.clone()).build();
         let open = Open::default();
-        // What is logged beside is not the layer's.
         let spans = tracing_opentelemetry::layer().with_tracer(provider.tracer("test"));
-        let spans = spans.with_filter(filter_fn(|metadata| metadata.is_span()));
+        let spans = spans.with_filter(filter_fn(wants));
         let dispatch = Dispatch::new(registry().with(open.clone()).with(spans));
         Self { dispatch, ended, open }
     }
