@@ -5,6 +5,7 @@
 mod broken;
 mod engine;
 mod faults;
+mod load;
 mod model_server;
 mod platform;
 mod store;
