@@ -118,7 +118,7 @@ impl Writes {
         let mut queue = self.0.queue();
         if queue.open.len() >= self.0.bounds.unfinished {
             drop(queue);
-            return self.0.lose(&origin, "too many writes wait");
+            return self.0.lose(&origin, "too many others are unfinished");
         }
         let number = queue.next;
         queue.next += 1;
@@ -162,8 +162,8 @@ impl Shared {
     fn lose(&self, origin: &Origin, reason: &str) {
         self.queue().lost += 1;
         let session = origin.session.as_ref().map(tracing::field::display);
-        let (service, user, unfinished) = (self.service, origin.user.as_deref(), self.bounds.unfinished);
-        tracing::warn!(service, session, user, unfinished, "a memory is not written: {reason}");
+        let (service, user) = (self.service, origin.user.as_deref());
+        tracing::warn!(service, session, user, "a memory is not written: {reason}");
     }
 }
 

@@ -3,12 +3,12 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use cepa_core::{
-    AgentEvent, Cx, EventKind, HintBlock, Id, Middleware, Msg, Next, Reply, ReplyInput, Result, SystemPrompt,
+    AgentEvent, Cx, EventKind, HintBlock, Middleware, Msg, Next, Reply, ReplyInput, Result, SystemPrompt,
     Tool, middleware,
 };
 
 use super::{
-    backend::Mem0,
+    backend::{Mem0, Mem0Message},
     builder::Mem0Builder,
     exchange::exchange,
     memory::{Memory, Note},
@@ -62,7 +62,7 @@ impl Mem0Middleware {
         (!found.is_empty()).then(|| Msg::assistant(MEMORY, vec![hint().into()]))
     }
 
-    fn note(&self, messages: Vec<super::Mem0Message>) -> Note {
+    fn note(&self, messages: Vec<Mem0Message>) -> Note {
         Note { messages, infer: self.infer, anyway: false }
     }
 
@@ -90,7 +90,7 @@ impl Middleware for Mem0Middleware {
     async fn on_reply(&self, cx: Cx<Reply>, input: ReplyInput, next: Next<Reply>) -> Result<Msg> {
         let Some(scope) = self.scope(&cx)? else { return next.run(input).await };
         self.memory.enter(cx.scratch(), scope.clone());
-        let session_id: Option<Id> = Some(cx.state()?.session_id.clone());
+        let session_id = cx.state()?.session_id.clone();
         let is_static = self.mode.is_static();
         let mut found = match query_text(&input.inputs).filter(|_| is_static) {
             Some(question) => self.recall(&scope, question).await,
@@ -109,14 +109,14 @@ impl Middleware for Mem0Middleware {
         };
         let left = |turn, output: Option<_>| {
             if let Some(messages) = exchange(&turn, output.as_ref(), None).filter(|_| is_static) {
-                drop(self.memory.write(scope.clone(), session_id.clone(), self.note(messages)));
+                drop(self.memory.write(scope.clone(), Some(session_id.clone()), self.note(messages)));
             }
         };
         let (result, turn) = run_turn(&cx, input, next, Some(scope.clone()), look, left).await;
         if let (Ok(msg), Some(turn)) = (&result, turn.filter(|_| is_static)) {
             let instead = (!ran && turn.said.content.is_empty()).then_some(msg);
             if let Some(messages) = exchange(&turn, msg.structured_output.as_ref(), instead) {
-                let written = self.memory.write(scope, session_id, self.note(messages));
+                let written = self.memory.write(scope, Some(session_id), self.note(messages));
                 if self.await_write {
                     _ = written.await;
                 }

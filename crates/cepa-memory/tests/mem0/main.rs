@@ -6,7 +6,10 @@ mod broken;
 mod engine;
 mod faults;
 mod load;
-mod model_server;
+#[path = "../servers/mem0_models.rs"]
+mod mem0_models;
+#[path = "../servers/mem0.rs"]
+mod mem0_server;
 mod platform;
 mod store;
 mod support;
