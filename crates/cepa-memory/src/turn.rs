@@ -50,7 +50,7 @@ pub(crate) async fn run_turn<W: Whose>(
         Err(error) => return (Err(error), None),
     };
     let state = cx.my_state();
-    let mut open = Open { turn: Some(turn), end: None, left: Some(left) };
+    let mut open = Open { turn: Some(turn), is_over: false, output: None, left: Some(left) };
     let result = next
         .tap(input, |event| {
             open.see(cx, event);
@@ -83,8 +83,9 @@ pub(crate) async fn run_turn<W: Whose>(
 /// A turn that runs. Dropped after the end of its reply has gone out, it is handed over.
 struct Open<W, L: FnOnce(Turn<W>, Option<Map<String, Value>>)> {
     turn: Option<Turn<W>>,
-    /// The structured output, if any, of a reply that is answered.
-    end: Option<Option<Map<String, Value>>>,
+    /// The end of an answered reply has gone out, and nothing after it.
+    is_over: bool,
+    output: Option<Map<String, Value>>,
     left: Option<L>,
 }
 
@@ -94,21 +95,21 @@ impl<W, L: FnOnce(Turn<W>, Option<Map<String, Value>>)> Open<W, L> {
             turn.said.apply_event(event);
         }
         // A layer outside may drop an end: then others follow it.
-        self.end = match event.kind {
-            EventKind::ReplyEnd { finished_reason, .. } if is_answer(finished_reason) => {
-                Some(cx.state().ok().and_then(|state| state.reply_context.structured_output.clone()))
-            }
-            _ => None,
-        };
+        self.is_over =
+            matches!(event.kind, EventKind::ReplyEnd { finished_reason, .. } if is_answer(finished_reason));
+        if self.is_over {
+            self.output = cx.state().ok().and_then(|state| state.reply_context.structured_output.clone());
+        }
     }
 }
 
 impl<W, L: FnOnce(Turn<W>, Option<Map<String, Value>>)> Drop for Open<W, L> {
     fn drop(&mut self) {
-        if let (Some(turn), Some(output), Some(left)) = (self.turn.take(), self.end.take(), self.left.take())
+        if let (Some(turn), Some(left)) = (self.turn.take(), self.left.take())
+            && self.is_over
             && !turn.asked.is_empty()
         {
-            left(turn, output);
+            left(turn, self.output.take());
         }
     }
 }
