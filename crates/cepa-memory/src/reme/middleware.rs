@@ -25,8 +25,9 @@ use crate::{
 ///
 /// Each turn that has ended with an answer is handed to ReMe once and whole, in the background, under the session's id:
 /// also when a person was asked in between, or the context was compressed. Replies that wait, failed or were interrupted
-/// are not. Turns of one session are written in their order, those of others beside them. A search runs beside the reply, and what it finds is put into the reply's message as a hint before the first
-/// round that is asked after that; the model may search with the tool `memory_search`. [`Mode`] says which.
+/// are not. Turns of one session are written in their order, those of others beside them. A search runs beside the reply,
+/// and what it finds is put into the reply's message as a hint before the first round that is asked after that; the model
+/// may search with the tool `memory_search`. [`Mode`] says which.
 ///
 /// ReMe keeps no users apart: a search finds what was said in any session. Give each user, or each group that may know of
 /// each other, a service of their own.
