@@ -5,10 +5,12 @@ use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 use cepa::{
     Middleware,
     memory::{
-        AgenticMemoryMiddleware, ReMeMiddleware, ReMeService,
+        AgenticMemoryMiddleware, ReMe as _, ReMeMiddleware, ReMeService,
         mem0::{Mem0Middleware, Mem0Server},
     },
 };
+
+use serde_json::{Map, Value};
 
 use crate::{
     Outcome,
@@ -17,6 +19,8 @@ use crate::{
 
 /// How long writes may take that a reply did not wait for.
 const WRITING: Duration = Duration::from_secs(60);
+/// How long ReMe may take to read its files again.
+const READING: Duration = Duration::from_secs(30);
 
 pub(crate) enum Backend {
     Files {
@@ -25,11 +29,17 @@ pub(crate) enum Backend {
         _gone_at_the_end: Option<tempfile::TempDir>,
     },
     Mem0(Arc<Mem0Middleware>, String),
-    ReMe(Arc<ReMeMiddleware>, String),
+    ReMe {
+        layer: Arc<ReMeMiddleware>,
+        service: ReMeService,
+        url: String,
+        /// What it knew at the beginning of what will be told.
+        known: Value,
+    },
 }
 
 impl Backend {
-    pub(crate) fn open(options: &Options, is_language_model: bool) -> Outcome<Self> {
+    pub(crate) async fn open(options: &Options, is_language_model: bool) -> Outcome<Self> {
         let url = |usual: &str| options.url.clone().unwrap_or_else(|| usual.to_owned());
         Ok(match options.kind {
             Kind::Agentic => {
@@ -56,8 +66,12 @@ impl Backend {
             }
             Kind::ReMe => {
                 let url = url("http://127.0.0.1:8002");
-                let layer = ReMeMiddleware::builder(ReMeService::builder(&url).build()?).build()?;
-                Self::ReMe(Arc::new(layer), url)
+                let service = ReMeService::builder(&url).build()?;
+                // A reply of one round would be over before the search is.
+                let layer = ReMeMiddleware::builder(service.clone()).wait_up_to(Duration::from_secs(5));
+                let layer = Arc::new(layer.connect().await?);
+                let known = found(&service, &options.told).await?;
+                Self::ReMe { layer, service, url, known }
             }
         })
     }
@@ -66,7 +80,7 @@ impl Backend {
         match self {
             Self::Files { layer, .. } => layer.clone(),
             Self::Mem0(layer, _) => layer.clone(),
-            Self::ReMe(layer, _) => layer.clone(),
+            Self::ReMe { layer, .. } => layer.clone(),
         }
     }
 
@@ -75,10 +89,35 @@ impl Backend {
         match self {
             Self::Files { .. } => {}
             Self::Mem0(layer, _) => layer.flush(WRITING).await?,
-            Self::ReMe(layer, _) => layer.flush(WRITING).await?,
+            Self::ReMe { layer, .. } => layer.flush(WRITING).await?,
         }
         Ok(())
     }
+
+    /// Waits until what was told can be found. ReMe reads its files every few seconds, and finds nothing before.
+    pub(crate) async fn finds(&self, told: &str) -> Outcome {
+        if let Self::ReMe { service, known, .. } = self {
+            println!("(ReMe reads its files every few seconds.)");
+            let reading = async {
+                while found(service, told).await? == *known {
+                    tokio::time::sleep(Duration::from_millis(500)).await;
+                }
+                Outcome::Ok(())
+            };
+            match tokio::time::timeout(READING, reading).await {
+                Ok(outcome) => outcome?,
+                Err(_) => println!("(It has found nothing new. Has it got a language model?)"),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a service finds.
+async fn found(service: &ReMeService, query: &str) -> Outcome<Value> {
+    let query = Map::from_iter([("query".to_owned(), query.into())]);
+    let mut answer = service.run("search", query).await?;
+    Ok(answer.metadata.remove("results").unwrap_or_default())
 }
 
 impl fmt::Display for Backend {
@@ -86,7 +125,7 @@ impl fmt::Display for Backend {
         match self {
             Self::Files { folder, .. } => write!(f, "Markdown files in {}", folder.display()),
             Self::Mem0(_, url) => write!(f, "mem0 at {url}"),
-            Self::ReMe(_, url) => write!(f, "ReMe at {url}"),
+            Self::ReMe { url, .. } => write!(f, "ReMe at {url}"),
         }
     }
 }

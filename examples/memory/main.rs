@@ -42,7 +42,7 @@ async fn run() -> Outcome {
     let is_language_model = chosen.model.name() != ExtractiveModel::new().name();
     let model = if is_language_model { chosen.model } else { Arc::new(NoteTaker::default()) };
     println!("{}", if is_language_model { &chosen.introduction } else { note_taker::INTRODUCTION });
-    let backend = Backend::open(&options, is_language_model)?;
+    let backend = Backend::open(&options, is_language_model).await?;
     println!("Memory: {backend}");
 
     for (session, said) in [&options.told, &options.asked].into_iter().enumerate() {
@@ -61,6 +61,9 @@ async fn run() -> Outcome {
         }
         println!("{}", reply.finish().await?.text().unwrap_or_default());
         backend.flush().await?;
+        if session == 0 {
+            backend.finds(&options.told).await?;
+        }
     }
     Ok(())
 }

@@ -43,7 +43,7 @@ impl Http {
         }
         // Not all of it: what is before an `@` may be a password, and what is after the host a key.
         let wrong = || {
-            let told = told(url);
+            let told = shown_url(url);
             settings(format!("`{told}` is no URL of {service}: write it as `http://127.0.0.1:8000`"))
         };
         let mut base = Url::parse(url.trim()).map_err(|_| wrong())?;
@@ -159,8 +159,8 @@ impl Http {
     }
 }
 
-/// What may be told of a URL that cannot be used: its beginning, without user and password.
-fn told(url: &str) -> String {
+/// What may be shown of a URL, also of one that cannot be used: its beginning, without user and password.
+pub fn shown_url(url: &str) -> String {
     let (scheme, rest) = match url.trim().split_once("://") {
         Some((scheme, rest)) => (format!("{scheme}://"), rest),
         None => (String::new(), url.trim()),

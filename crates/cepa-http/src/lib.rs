@@ -25,4 +25,7 @@ pub use reqwest::{
 };
 pub use secrecy::SecretString;
 
-pub use self::{error::ServerError, http::Http};
+pub use self::{
+    error::ServerError,
+    http::{Http, shown_url},
+};

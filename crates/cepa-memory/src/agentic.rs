@@ -1,6 +1,5 @@
 //! Memory in Markdown files.
 
-mod cut;
 mod error;
 mod folder;
 mod front_matter;
@@ -12,5 +11,7 @@ mod prompt;
 mod selection;
 mod settings;
 mod tools;
+
+use crate::cut;
 
 pub use self::{error::AgenticMemoryError, middleware::AgenticMemoryMiddleware, settings::Builder};

@@ -11,6 +11,10 @@
 
 #[cfg(feature = "agentic")]
 pub mod agentic;
+#[cfg(any(feature = "agentic", feature = "mem0", feature = "reme"))]
+mod cut;
+#[cfg(any(feature = "mem0", feature = "reme"))]
+mod limits;
 #[cfg(feature = "mem0")]
 pub mod mem0;
 #[cfg(any(feature = "mem0", feature = "reme"))]
@@ -36,6 +40,6 @@ pub use self::reme::{
     JobAnswer, ReMe, ReMeError, ReMeMiddleware, ReMeMiddlewareBuilder, ReMeService, ReMeServiceBuilder,
 };
 #[cfg(any(feature = "mem0", feature = "reme"))]
-pub use self::{mode::Mode, writes::Pending};
+pub use self::{mode::Mode, writes::FlushError};
 #[cfg(any(feature = "mem0", feature = "reme"))]
 pub use cepa_http::ServerError;

@@ -10,10 +10,17 @@ use super::{
     middleware::Mem0Middleware,
     texts,
 };
-use crate::{Mode, ServerError, troubles::Troubles, writes::Writes};
+use crate::{
+    Mode, ServerError,
+    limits::Limits,
+    troubles::Troubles,
+    writes::{Bounds, Writes},
+};
 
 /// How long a reply waits for memories, unless told otherwise.
 const SEARCH_DEADLINE: Duration = Duration::from_secs(3);
+/// How long `add_memory` waits, unless told otherwise.
+const TOOL_DEADLINE: Duration = Duration::from_secs(3);
 /// How long a write may take, unless told otherwise: a model reads what is written.
 pub(super) const WRITE_DEADLINE: Duration = Duration::from_secs(60);
 
@@ -21,6 +28,7 @@ pub(super) const WRITE_DEADLINE: Duration = Duration::from_secs(60);
 #[must_use = "nothing is built until `build()`"]
 pub struct Mem0Builder {
     memory: Memory,
+    bounds: Bounds,
     scope_from_context: bool,
     mode: Mode,
     infer: bool,
@@ -46,8 +54,12 @@ impl Mem0Builder {
                 threshold: None,
                 search_deadline: SEARCH_DEADLINE,
                 write_deadline: WRITE_DEADLINE,
+                tool_deadline: TOOL_DEADLINE,
+                limits: Limits::default(),
                 troubles: Troubles::new("mem0"),
+                writes: Writes::new("mem0", Bounds::default()),
             },
+            bounds: Bounds::default(),
             scope_from_context: false,
             mode: Mode::default(),
             infer: true,
@@ -119,6 +131,44 @@ impl Mem0Builder {
         self
     }
 
+    /// How long the tool `add_memory` waits for what becomes of an addition; 3 s by default. Then it tells the model that
+    /// it was taken in, and the write goes on in the background.
+    pub fn tool_deadline(mut self, limit: Duration) -> Self {
+        self.memory.tool_deadline = limit;
+        self
+    }
+
+    /// The most tokens of a question or keyword that are searched for: its beginning. 2 000 by default.
+    pub fn query_max_tokens(mut self, tokens: usize) -> Self {
+        self.memory.limits.query = tokens;
+        self
+    }
+
+    /// The most tokens of one memory that are shown to the model. 2 000 by default.
+    pub fn max_tokens_per_memory(mut self, tokens: usize) -> Self {
+        self.memory.limits.memory = tokens;
+        self
+    }
+
+    /// The most tokens of all that one search has found. 8 000 by default.
+    pub fn max_tokens_found(mut self, tokens: usize) -> Self {
+        self.memory.limits.found = tokens;
+        self
+    }
+
+    /// How many writes are made at once, each for another user or agent: those for one are made in their order. 16 by
+    /// default.
+    pub fn writes_at_once(mut self, writes: usize) -> Self {
+        self.bounds.at_once = writes;
+        self
+    }
+
+    /// How many writes may be unfinished. Further ones are dropped, and the log says whose. 1 024 by default.
+    pub fn max_unfinished_writes(mut self, writes: usize) -> Self {
+        self.bounds.unfinished = writes;
+        self
+    }
+
     /// Whether the reply waits until its turn is written. By default it does not:
     /// [`flush`](Mem0Middleware::flush) waits, before the program ends.
     pub fn await_write(mut self, wait: bool) -> Self {
@@ -136,9 +186,14 @@ impl Mem0Builder {
     ///
     /// # Errors
     /// It is not said whose memories these are, or a setting cannot be.
-    pub fn build(self) -> Result<Mem0Middleware, ServerError> {
-        let memory = &self.memory;
+    pub fn build(mut self) -> Result<Mem0Middleware, ServerError> {
+        let memory = &mut self.memory;
         let is_blank = |id: &Option<String>| id.as_ref().is_some_and(|id| id.trim().is_empty());
+        if let Some(setting) = memory.limits.zero().or(self.bounds.zero()) {
+            return Err(ServerError::Settings(format!(
+                "`{setting}` is 0: nothing would be found or written"
+            )));
+        }
         let wrong = if memory.user_id.is_none() && !self.scope_from_context {
             "it is not said whose memories these are: give a `user_id`, or `scope_from_context()`"
         } else if is_blank(&memory.user_id) || is_blank(&memory.agent_id) {
@@ -147,16 +202,19 @@ impl Mem0Builder {
             "`top_k` is 0: nothing would be found"
         } else if memory.threshold.is_some_and(|score| !score.is_finite()) {
             "`threshold` is no number"
-        } else if memory.search_deadline.is_zero() || memory.write_deadline.is_zero() {
+        } else if [memory.search_deadline, memory.write_deadline, memory.tool_deadline]
+            .iter()
+            .any(Duration::is_zero)
+        {
             "a deadline is 0: give it some time"
         } else {
+            memory.writes = Writes::new("mem0", self.bounds);
             return Ok(Mem0Middleware {
                 memory: Arc::new(self.memory),
                 mode: self.mode,
                 infer: self.infer,
                 await_write: self.await_write,
                 tool_instructions: self.tool_instructions,
-                writes: Writes::new("mem0"),
             });
         };
         Err(ServerError::Settings(wrong.to_owned()))

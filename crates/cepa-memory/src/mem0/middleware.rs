@@ -3,24 +3,22 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use cepa_core::{
-    Cx, EventKind, HintBlock, Middleware, Msg, Next, Reply, ReplyInput, Result, SystemPrompt, Tool,
-    middleware,
+    AgentEvent, Cx, EventKind, HintBlock, Middleware, Msg, Next, Reply, ReplyInput, Result, SystemPrompt,
+    Tool, middleware,
 };
 
 use super::{
     backend::{Mem0, Mem0Message},
     builder::Mem0Builder,
     exchange::exchange,
-    memory::Memory,
+    memory::{Memory, Note},
     scope::MemoryScope,
     tools,
 };
 use crate::{
-    Mode, Pending,
+    FlushError, Mode,
     query::query_text,
-    texts::memories_hint,
-    turn::run_turn,
-    writes::{Write, Writes},
+    turn::{run_turn, waiting},
 };
 
 /// Who memories are told by in the context.
@@ -33,14 +31,14 @@ const MEMORY: &str = "memory";
 /// what it wants. [`Mode`] says which.
 ///
 /// A search or a write that fails, or takes too long, is logged as a warning, and the reply goes on. One instance serves any
-/// number of agents, and of users: see [`MemoryScope`]. Ids never come from the model.
+/// number of agents, and of users: see [`MemoryScope`]. Ids never come from the model. Writes for one user and agent are made
+/// in their order, those for others beside them.
 pub struct Mem0Middleware {
     pub(super) memory: Arc<Memory>,
     pub(super) mode: Mode,
     pub(super) infer: bool,
     pub(super) await_write: bool,
     pub(super) tool_instructions: String,
-    pub(super) writes: Writes,
 }
 
 impl Mem0Middleware {
@@ -49,32 +47,37 @@ impl Mem0Middleware {
         Mem0Builder::new(client)
     }
 
-    /// Waits until the turns that have ended are written, or have failed. Call it before the program ends.
+    /// Waits until what there is to write is written, or has failed. Call it before the program ends.
     ///
     /// # Errors
-    /// The time is over; the writes go on.
-    pub async fn flush(&self, limit: Duration) -> std::result::Result<(), Pending> {
-        self.writes.flush(limit).await
+    /// The time is over, and the writes go on; or writes were dropped, see [`FlushError`].
+    pub async fn flush(&self, limit: Duration) -> std::result::Result<(), FlushError> {
+        self.memory.writes.flush(limit).await
     }
 
     /// The memories for a question, as a message. A failure is logged.
     async fn recall(&self, scope: &MemoryScope, question: String) -> Option<Msg> {
-        let found = self.memory.search(scope, question, self.memory.top_k).await;
-        self.memory.log("search", "the reply goes on without memories", found.as_ref().err());
-        let found = found.ok().filter(|found| !found.is_empty())?;
-        Some(Msg::assistant(MEMORY, vec![HintBlock::new(memories_hint(&found)).into()]))
+        let found = self.memory.search(scope, vec![question], self.memory.top_k).await.ok()?.memories;
+        let hint = || HintBlock::new(self.memory.limits.hint(&found));
+        (!found.is_empty()).then(|| Msg::assistant(MEMORY, vec![hint().into()]))
     }
 
-    async fn remember(&self, scope: MemoryScope, messages: Vec<Mem0Message>) {
-        let (memory, infer) = (self.memory.clone(), self.infer);
-        let write: Write = Box::pin(async move {
-            let added = memory.add(scope, messages, infer).await;
-            memory.log("write", "a turn is not written", added.as_ref().err());
-            if let Ok(added) = added {
-                tracing::debug!(?added, "a turn is written to mem0");
+    fn note(&self, messages: Vec<Mem0Message>) -> Note {
+        Note { messages, infer: self.infer, anyway: false }
+    }
+
+    /// Whose memories a reply works with: those of who has asked, also where another lets it go on.
+    fn scope(&self, cx: &Cx<Reply>) -> Result<Option<MemoryScope>> {
+        if let Some(scope) = waiting(cx)?.and_then(|turn| turn.whose) {
+            return Ok(Some(scope));
+        }
+        Ok(match self.memory.scope(cx.context()) {
+            Ok(scope) => Some(scope),
+            Err(error) => {
+                tracing::warn!(%error, "the reply has no memory");
+                None
             }
-        });
-        if self.await_write { write.await } else { self.writes.push(write) }
+        })
     }
 }
 
@@ -85,22 +88,16 @@ impl Middleware for Mem0Middleware {
     }
 
     async fn on_reply(&self, cx: Cx<Reply>, input: ReplyInput, next: Next<Reply>) -> Result<Msg> {
-        if !self.mode.is_static() {
-            return next.run(input).await;
-        }
-        let scope = match self.memory.scope(cx.context()) {
-            Ok(scope) => scope,
-            Err(error) => {
-                tracing::warn!(%error, "the reply has no memory");
-                return next.run(input).await;
-            }
-        };
-        let mut found = match query_text(&input.inputs) {
+        let Some(scope) = self.scope(&cx)? else { return next.run(input).await };
+        self.memory.enter(cx.scratch(), scope.clone());
+        let session_id = cx.state()?.session_id.clone();
+        let is_static = self.mode.is_static();
+        let mut found = match query_text(&input.inputs).filter(|_| is_static) {
             Some(question) => self.recall(&scope, question).await,
             None => None,
         };
         let mut ran = false;
-        let (result, turn) = run_turn(&cx, input, next, |event| {
+        let look = |event: &AgentEvent| {
             // The user's message is in the context now, and nothing after it.
             if matches!(event.kind, EventKind::ReplyStart { .. }) {
                 ran = true;
@@ -109,12 +106,21 @@ impl Middleware for Mem0Middleware {
                 }
             }
             Ok(())
-        })
-        .await;
-        if let (Ok(msg), Some(turn)) = (&result, turn)
-            && let Some(messages) = exchange(&turn, msg, ran)
-        {
-            self.remember(scope, messages).await;
+        };
+        let left = |turn, output: Option<_>| {
+            if let Some(messages) = exchange(&turn, output.as_ref(), None).filter(|_| is_static) {
+                drop(self.memory.write(scope.clone(), Some(session_id.clone()), self.note(messages)));
+            }
+        };
+        let (result, turn) = run_turn(&cx, input, next, Some(scope.clone()), look, left).await;
+        if let (Ok(msg), Some(turn)) = (&result, turn.filter(|_| is_static)) {
+            let instead = (!ran && turn.said.content.is_empty()).then_some(msg);
+            if let Some(messages) = exchange(&turn, msg.structured_output.as_ref(), instead) {
+                let written = self.memory.write(scope, Some(session_id), self.note(messages));
+                if self.await_write {
+                    _ = written.await;
+                }
+            }
         }
         result
     }

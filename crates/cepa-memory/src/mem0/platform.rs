@@ -1,12 +1,12 @@
 //! The hosted platform.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use cepa_core::{BoxError, BoxFuture};
-use cepa_http::{AUTHORIZATION, Http, Method, ServerError};
+use cepa_http::{AUTHORIZATION, Http, Method, ServerError, shown_url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{sleep, timeout};
 
 use super::{
     answers,
@@ -22,9 +22,8 @@ const POLL: Duration = Duration::from_millis(500);
 /// mem0's hosted platform: `/v3/memories/add/` and `/v3/memories/search/`.
 ///
 /// The platform keeps what a user said under the user, and what an agent said under the agent, and never one memory under
-/// both. A search for an agent therefore asks for memories of the user **or** the agent, which finds what the layer wrote.
-/// What the agent said to other users is found by it too, where it is kept under the agent alone: turn that off by
-/// [`agent_memories(false)`](Mem0PlatformBuilder::agent_memories), or give each user an agent id of their own.
+/// both. A search therefore asks for the memories of the user, whatever agent they were told to. What the agent said is found
+/// with [`agent_memories(true)`](Mem0PlatformBuilder::agent_memories) only: then also what it said to **other users**.
 #[derive(Clone, Debug)]
 pub struct Mem0Platform {
     http: Http,
@@ -34,7 +33,7 @@ pub struct Mem0Platform {
 
 /// Sets a [`Mem0Platform`] up.
 #[must_use = "nothing is built until `build()`"]
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Mem0PlatformBuilder {
     key: SecretString,
     url: String,
@@ -49,7 +48,7 @@ impl Mem0Platform {
         Mem0PlatformBuilder {
             key: key.into().into(),
             url: URL.to_owned(),
-            agent_memories: true,
+            agent_memories: false,
             wait: Duration::ZERO,
             deadline: super::builder::WRITE_DEADLINE,
         }
@@ -60,10 +59,18 @@ impl Mem0Platform {
     /// # Errors
     /// The platform is not reached or refuses, or the addition has failed.
     pub async fn added(&self, event_id: &str) -> Result<Mem0Added, ServerError> {
+        let event = self.event(event_id).await?;
+        self.read(event_id, &event)
+    }
+
+    async fn event(&self, event_id: &str) -> Result<Value, ServerError> {
         if event_id.is_empty() || !event_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
             return Err(self.http.nonsense("an event whose id is none"));
         }
-        let event = self.http.call(Method::GET, &format!("v1/event/{event_id}/"), None::<&()>).await?;
+        self.http.call(Method::GET, &format!("v1/event/{event_id}/"), None::<&()>).await
+    }
+
+    fn read(&self, event_id: &str, event: &Value) -> Result<Mem0Added, ServerError> {
         match event["status"].as_str() {
             Some("FAILED") => Err(self.http.nonsense(format_args!("the addition has failed: {event}"))),
             Some("SUCCEEDED") => match answers::added(&self.http, &json!({"results": event["results"]})) {
@@ -75,18 +82,25 @@ impl Mem0Platform {
         }
     }
 
-    /// Asks until the work is done, or the time is over.
+    /// Asks until the work is done, or the time is over. A question that fails says nothing of the addition, which was
+    /// taken in.
     async fn wait_for(&self, event_id: String) -> Result<Mem0Added, ServerError> {
-        let end = Instant::now() + self.wait;
         let asking = async {
             loop {
-                match self.added(&event_id).await? {
+                let added = match self.event(&event_id).await {
+                    Ok(event) if event["status"].is_string() => self.read(&event_id, &event)?,
+                    answer => {
+                        tracing::debug!(event_id, ?answer, "it is not known what became of an addition");
+                        Mem0Added::Pending { event_id: None }
+                    }
+                };
+                match added {
                     Mem0Added::Pending { .. } => sleep(POLL).await,
                     added => return Ok(added),
                 }
             }
         };
-        let done = timeout_at(end, asking).await;
+        let done = timeout(self.wait, asking).await;
         done.unwrap_or(Ok(Mem0Added::Pending { event_id: Some(event_id.clone()) }))
     }
 }
@@ -98,8 +112,9 @@ impl Mem0PlatformBuilder {
         self
     }
 
-    /// Whether a search for an agent also finds what the platform keeps under that agent; `true` by default, see
-    /// [`Mem0Platform`]. Else it finds what is kept under the user, of all agents.
+    /// Whether a search for an agent also finds what the platform keeps under that agent, whoever it was said to: one user
+    /// is shown what the agent said to another. `false` by default: a search finds what is kept under the user, of all agents.
+    /// It suits an agent with a single user, or one whose `agent_id` is another for each user.
     pub fn agent_memories(mut self, found: bool) -> Self {
         self.agent_memories = found;
         self
@@ -129,6 +144,15 @@ impl Mem0PlatformBuilder {
         let http = Http::new("the mem0 platform", &self.url, self.deadline)?;
         let http = http.sign_in(AUTHORIZATION, "Token ", self.key)?;
         Ok(Mem0Platform { http, agent_memories: self.agent_memories, wait: self.wait })
+    }
+}
+
+impl fmt::Debug for Mem0PlatformBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mem0PlatformBuilder")
+            .field("url", &shown_url(&self.url))
+            .field("deadline", &self.deadline)
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,9 +1,12 @@
 //! Whose memories.
 
+use serde::{Deserialize, Serialize};
+
 /// Whose memories a reply looks at and writes, given by the caller: `agent.reply(…).with(MemoryScope::user("alice"))`.
 ///
-/// So one [`Mem0Middleware`](super::Mem0Middleware) serves many users. A reply that goes on after a pause needs it again.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// So one [`Mem0Middleware`](super::Mem0Middleware) serves many users. A reply that goes on after a pause keeps the scope with
+/// which it began, whatever is given then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MemoryScope {
     /// The user.

@@ -1,9 +1,9 @@
 //! The open-source server.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use cepa_core::{BoxError, BoxFuture};
-use cepa_http::{HeaderName, Http, Method, SecretString, ServerError};
+use cepa_http::{HeaderName, Http, Method, SecretString, ServerError, shown_url};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -17,7 +17,7 @@ pub struct Mem0Server(Http);
 
 /// Sets a [`Mem0Server`] up.
 #[must_use = "nothing is built until `build()`"]
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Mem0ServerBuilder {
     url: String,
     api_key: Option<SecretString>,
@@ -70,6 +70,15 @@ impl Mem0ServerBuilder {
             Some(key) => http.sign_in(HeaderName::from_static("x-api-key"), "", key)?,
             None => http,
         }))
+    }
+}
+
+impl fmt::Debug for Mem0ServerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mem0ServerBuilder")
+            .field("url", &shown_url(&self.url))
+            .field("deadline", &self.deadline)
+            .finish_non_exhaustive()
     }
 }
 

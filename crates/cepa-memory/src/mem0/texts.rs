@@ -13,6 +13,8 @@ pub const TOOL_DESCRIPTION_ADD: &str =
     "Remembers facts for later conversations. Only `content` is kept; `thinking` stays in this conversation.";
 /// Result of a search without a keyword.
 pub const TOOL_MEMORY_NO_KEYWORDS: &str = "There was no keyword to search for.";
+/// After what was found, where not every keyword could be searched for.
+pub const TOOL_MEMORY_PARTLY: &str = "Not every keyword could be searched for: {error}";
 /// Result of an addition.
 pub const TOOL_MEMORY_RECORDED: &str = "It is remembered now. Reason given: {rationale}";
 /// Result of an addition that mem0 still works on.

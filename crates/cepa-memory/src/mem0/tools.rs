@@ -9,16 +9,17 @@ use cepa_core::{
     BoxError, BoxFuture, PermissionContext, PermissionDecision, Tool, ToolCx, ToolError, ToolResponse,
     texts::fill,
 };
-use futures_util::future::try_join_all;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use tokio::time::timeout;
 
 use super::{
     backend::{Mem0Added, Mem0Message},
-    memory::{Memory, unique},
+    memory::{Found, Memory, NoScope, Note, unique},
+    scope::MemoryScope,
     texts,
 };
-use crate::texts::{TOOL_ERROR_MEMORY_SEARCH, TOOL_MEMORY_EMPTY, bullets};
+use crate::texts::{TOOL_ERROR_MEMORY_SEARCH, TOOL_MEMORY_EMPTY};
 
 /// The tools for this memory.
 pub(super) fn of(memory: &Arc<Memory>) -> Vec<Arc<dyn Tool>> {
@@ -75,6 +76,14 @@ fn failed(text: &str, error: impl std::fmt::Display) -> ToolResponse {
     ToolResponse::error(fill(text, &[("error", &error.to_string())]))
 }
 
+/// Whose memories: those of the reply's layer, else as the caller says.
+fn scope_of(memory: &Memory, cx: &ToolCx) -> Result<MemoryScope, NoScope> {
+    match cx.scratch().and_then(|scratch| memory.entered(scratch)) {
+        Some(scope) => Ok(scope),
+        None => memory.scope(cx.context()),
+    }
+}
+
 fn read<T: for<'de> Deserialize<'de>>(input: Map<String, Value>) -> Result<T, ToolError> {
     Ok(serde_json::from_value(input.into())?)
 }
@@ -123,17 +132,26 @@ impl Tool for SearchMemory {
             if keywords.is_empty() {
                 return Ok(ToolResponse::text(texts::TOOL_MEMORY_NO_KEYWORDS));
             }
-            let scope = match self.0.scope(cx.context()) {
+            let scope = match scope_of(&self.0, &cx) {
                 Ok(scope) => scope,
                 Err(error) => return Ok(failed(TOOL_ERROR_MEMORY_SEARCH, error)),
             };
             let limit = limit.unwrap_or(self.0.top_k);
-            let searches = keywords.into_iter().map(|keyword| self.0.search(&scope, keyword, limit));
-            Ok(match try_join_all(searches).await.map(|found| unique(found.into_iter().flatten())) {
-                Ok(found) if found.is_empty() => ToolResponse::text(TOOL_MEMORY_EMPTY),
-                Ok(found) => ToolResponse::text(bullets(&found)),
-                Err(error) => failed(TOOL_ERROR_MEMORY_SEARCH, error),
-            })
+            let Found { memories, error } = match self.0.search(&scope, keywords, limit).await {
+                Ok(found) => found,
+                Err(error) => return Ok(failed(TOOL_ERROR_MEMORY_SEARCH, error)),
+            };
+            let found = match memories.is_empty() {
+                true => TOOL_MEMORY_EMPTY.to_owned(),
+                false => self.0.limits.bullets(&memories),
+            };
+            Ok(ToolResponse::text(match error {
+                Some(error) => {
+                    let note = fill(texts::TOOL_MEMORY_PARTLY, &[("error", &error.to_string())]);
+                    format!("{found}\n\n{note}")
+                }
+                None => found,
+            }))
         })
     }
 }
@@ -147,12 +165,18 @@ struct Add {
 struct AddMemory(Arc<Memory>);
 
 impl AddMemory {
+    /// Has it written, and waits a while for what becomes of it.
     async fn add(&self, content: &[String], cx: &ToolCx) -> Result<Mem0Added, BoxError> {
-        let scope = self.0.scope(cx.context())?;
+        let scope = scope_of(&self.0, cx)?;
+        let session = cx.state().ok().map(|state| state.session_id.clone());
         let message = Mem0Message { name: Some("user".to_owned()), ..Mem0Message::user(content.join("\n")) };
-        let added = self.0.add(scope.clone(), vec![message.clone()], true).await?;
         // The model wants it to be remembered, whatever mem0's own model thinks of it.
-        if added == Mem0Added::Nothing { self.0.add(scope, vec![message], false).await } else { Ok(added) }
+        let note = Note { messages: vec![message], infer: true, anyway: true };
+        match timeout(self.0.tool_deadline, self.0.write(scope, session, note)).await {
+            Ok(Ok(added)) => added,
+            Ok(Err(_)) => Err("it was dropped: too much is being written, or the client is at fault".into()),
+            Err(_) => Ok(Mem0Added::Pending { event_id: None }),
+        }
     }
 }
 

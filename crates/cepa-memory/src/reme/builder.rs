@@ -3,8 +3,12 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{AUTO_MEMORY, ReMe, ReMeError, ReMeMiddleware, SEARCH, memory::Memory};
-use crate::troubles::Troubles;
-use crate::{Mode, writes::Writes};
+use crate::{
+    Mode,
+    limits::Limits,
+    troubles::Troubles,
+    writes::{Bounds, Writes},
+};
 
 /// Sets a [`ReMeMiddleware`] up.
 #[must_use = "nothing is built until `connect()` or `build()`"]
@@ -16,6 +20,8 @@ pub struct ReMeMiddlewareBuilder {
     wait_up_to: Duration,
     search_deadline: Duration,
     write_deadline: Duration,
+    limits: Limits,
+    bounds: Bounds,
 }
 
 impl ReMeMiddlewareBuilder {
@@ -27,6 +33,8 @@ impl ReMeMiddlewareBuilder {
             wait_up_to: Duration::ZERO,
             search_deadline: Duration::from_secs(5),
             write_deadline: Duration::from_secs(120),
+            limits: Limits::default(),
+            bounds: Bounds::default(),
         }
     }
 
@@ -61,6 +69,37 @@ impl ReMeMiddlewareBuilder {
         self
     }
 
+    /// The most tokens of a question that are searched for: its beginning. 2 000 by default.
+    pub fn query_max_tokens(mut self, tokens: usize) -> Self {
+        self.limits.query = tokens;
+        self
+    }
+
+    /// The most tokens of one memory that are shown to the model. 2 000 by default.
+    pub fn max_tokens_per_memory(mut self, tokens: usize) -> Self {
+        self.limits.memory = tokens;
+        self
+    }
+
+    /// The most tokens of all that one search has found. 8 000 by default.
+    pub fn max_tokens_found(mut self, tokens: usize) -> Self {
+        self.limits.found = tokens;
+        self
+    }
+
+    /// How many turns are written at once, each of another session: those of one are written in their order. 16 by
+    /// default.
+    pub fn writes_at_once(mut self, writes: usize) -> Self {
+        self.bounds.at_once = writes;
+        self
+    }
+
+    /// How many writes may be unfinished. Further ones are dropped, and the log says of which sessions. 1 024 by default.
+    pub fn max_unfinished_writes(mut self, writes: usize) -> Self {
+        self.bounds.unfinished = writes;
+        self
+    }
+
     /// Asks ReMe whether the jobs are there that the layer needs, and builds it: what would never work is known at
     /// the start.
     ///
@@ -75,14 +114,15 @@ impl ReMeMiddlewareBuilder {
     /// Builds the layer without asking ReMe, which may come up later.
     ///
     /// # Errors
-    /// A `top_k` or a deadline of 0.
+    /// A `top_k`, a deadline or a limit of 0.
     pub fn build(self) -> Result<ReMeMiddleware, ReMeError> {
         let zero = [
             ("top_k", self.top_k == 0),
             ("search_deadline", self.search_deadline.is_zero()),
             ("write_deadline", self.write_deadline.is_zero()),
         ];
-        if let Some((field, _)) = zero.into_iter().find(|(_, is_zero)| *is_zero) {
+        let zero = zero.into_iter().find_map(|(field, is_zero)| is_zero.then_some(field));
+        if let Some(field) = zero.or(self.limits.zero()).or(self.bounds.zero()) {
             return Err(ReMeError::Settings(format!("`{field}` is 0: nothing could be found or written")));
         }
         let memory = Memory {
@@ -90,13 +130,14 @@ impl ReMeMiddlewareBuilder {
             top_k: self.top_k,
             search_deadline: self.search_deadline,
             write_deadline: self.write_deadline,
+            limits: self.limits,
             troubles: Troubles::new("ReMe"),
         };
         Ok(ReMeMiddleware {
             mode: self.mode,
             wait_up_to: self.wait_up_to,
             memory: Arc::new(memory),
-            writes: Writes::new("ReMe"),
+            writes: Writes::new("ReMe", self.bounds),
         })
     }
 }

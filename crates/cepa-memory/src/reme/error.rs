@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use cepa_core::BoxError;
 
-use crate::{ServerError, troubles::Failure};
+use crate::{
+    ServerError,
+    troubles::{Failure, Kind},
+};
 
 /// ReMe did not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -46,9 +49,13 @@ pub enum ReMeError {
 }
 
 impl ReMeError {
-    /// As the log tells it. Where the service itself is in trouble, it is not only this job.
+    /// As the log tells it.
     pub(crate) fn failure(&self) -> Failure<'_> {
-        let is_of_the_service = matches!(self, Self::Server(_) | Self::Deadline { .. });
-        Failure { error: self, is_of_the_service }
+        let kind = match self {
+            Self::Server(error) => Kind::from(error),
+            Self::Deadline { .. } => Kind::Deadline,
+            _ => Kind::Own,
+        };
+        Failure { error: self, kind }
     }
 }

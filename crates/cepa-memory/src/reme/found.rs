@@ -1,47 +1,58 @@
 //! What a search beside the reply has found.
 
-use std::{future::Future, pin::pin};
+use std::{future::Future, pin::pin, time::Duration};
 
+use cepa_core::Scratch;
 use tokio::{
-    sync::oneshot,
-    time::{Instant, timeout_at},
+    sync::oneshot::{self, error::TryRecvError},
+    time::{Instant, timeout},
 };
 
-/// The end of a search at which its memories come out. It lies in the scratch space of its reply.
+/// The searches beside a reply, by the layer that searches: there may be several. They lie in the reply's scratch space.
+#[derive(Debug, Default)]
+pub(super) struct Searches(Vec<Search>);
+
+/// A search that has not been looked at for the last time.
 #[derive(Debug)]
-pub(super) struct Found {
+struct Search {
+    layer: usize,
+    /// The end at which its memories come out.
     memories: oneshot::Receiver<Vec<String>>,
-    wait_until: Instant,
+    begun: Instant,
+    /// How long rounds wait for it, from its beginning.
+    wait: Duration,
 }
 
-/// What there is of a search.
-pub(super) enum Looked {
-    /// It goes on.
-    Searching(Found),
-    /// It is over: what it found, nothing if it failed.
-    Done(Vec<String>),
-}
-
-impl Found {
-    /// The end of a search, and where to put in what it finds. A round waits for it until then.
-    pub(super) fn until(wait_until: Instant) -> (Self, oneshot::Sender<Vec<String>>) {
+impl Searches {
+    /// Notes a search that begins, and returns where to put in what it finds.
+    pub(super) fn begin(scratch: &Scratch, layer: usize, wait: Duration) -> oneshot::Sender<Vec<String>> {
         let (sender, memories) = oneshot::channel();
-        (Self { memories, wait_until }, sender)
+        scratch.update(|Self(searches)| {
+            searches.retain(|search| search.layer != layer);
+            searches.push(Search { layer, memories, begun: Instant::now(), wait });
+        });
+        sender
     }
 
-    /// Looks, and waits where it was asked for.
-    pub(super) async fn look(mut self) -> Looked {
-        match self.memories.try_recv() {
-            Ok(memories) => Looked::Done(memories),
-            Err(oneshot::error::TryRecvError::Closed) => Looked::Done(Vec::new()),
-            Err(oneshot::error::TryRecvError::Empty) if Instant::now() < self.wait_until => {
-                match timeout_at(self.wait_until, &mut self.memories).await {
-                    Ok(memories) => Looked::Done(memories.unwrap_or_default()),
-                    Err(_) => Looked::Searching(self),
-                }
+    /// What the layer's search has found, once: nothing while it goes on, or where it failed. Waits where it was asked for.
+    pub(super) async fn take(scratch: &Scratch, layer: usize) -> Vec<String> {
+        let search = scratch.update(|Self(searches)| {
+            let place = searches.iter().position(|search| search.layer == layer)?;
+            Some(searches.swap_remove(place))
+        });
+        let Some(mut search) = search else { return Vec::new() };
+        let left = search.wait.saturating_sub(search.begun.elapsed());
+        let found = match search.memories.try_recv() {
+            Err(TryRecvError::Empty) if left.is_zero() => None,
+            Err(TryRecvError::Empty) => {
+                timeout(left, &mut search.memories).await.ok().map(Result::unwrap_or_default)
             }
-            Err(oneshot::error::TryRecvError::Empty) => Looked::Searching(self),
-        }
+            found => Some(found.unwrap_or_default()),
+        };
+        found.unwrap_or_else(|| {
+            scratch.update(|Self(searches)| searches.push(search));
+            Vec::new()
+        })
     }
 }
 

@@ -6,8 +6,7 @@ use cepa_core::{Id, Msg};
 use serde_json::{Map, Value, json};
 
 use super::{AUTO_MEMORY, JobAnswer, ReMe, ReMeError, SEARCH};
-use crate::ServerError;
-use crate::troubles::Troubles;
+use crate::{ServerError, limits::Limits, troubles::Troubles};
 
 #[derive(Debug)]
 pub(super) struct Memory {
@@ -15,13 +14,14 @@ pub(super) struct Memory {
     pub(super) top_k: usize,
     pub(super) search_deadline: Duration,
     pub(super) write_deadline: Duration,
+    pub(super) limits: Limits,
     pub(super) troubles: Troubles,
 }
 
 impl Memory {
     /// What is remembered of this, at most so much. A failure is logged.
-    pub(super) async fn search(&self, query: &str, limit: usize) -> Result<Vec<String>, ReMeError> {
-        let result = self.find(query, limit).await;
+    pub(super) async fn search(&self, query: String, limit: usize) -> Result<Vec<String>, ReMeError> {
+        let result = self.find(self.limits.query(query), limit).await;
         self.troubles.log(
             SEARCH,
             "the memory is not searched",
@@ -30,7 +30,7 @@ impl Memory {
         result
     }
 
-    async fn find(&self, query: &str, limit: usize) -> Result<Vec<String>, ReMeError> {
+    async fn find(&self, query: String, limit: usize) -> Result<Vec<String>, ReMeError> {
         let arguments = Map::from_iter([
             ("query".to_owned(), Value::from(query)),
             ("limit".to_owned(), Value::from(limit)),

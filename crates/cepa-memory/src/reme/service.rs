@@ -1,9 +1,9 @@
 //! The ReMe service, over HTTP.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use cepa_core::BoxFuture;
-use cepa_http::{AUTHORIZATION, Http, Method, ServerError};
+use cepa_http::{AUTHORIZATION, Http, Method, ServerError, shown_url};
 use serde_json::{Map, Value};
 
 use super::{JobAnswer, ReMe, ReMeError};
@@ -27,7 +27,7 @@ pub struct ReMeService {
 
 /// Sets a [`ReMeService`] up.
 #[must_use = "nothing is built until `build()`"]
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ReMeServiceBuilder {
     url: String,
     token: Option<secrecy::SecretString>,
@@ -64,6 +64,15 @@ impl ReMeServiceBuilder {
             http = http.sign_in(AUTHORIZATION, "Bearer ", token)?;
         }
         Ok(ReMeService { http })
+    }
+}
+
+impl fmt::Debug for ReMeServiceBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReMeServiceBuilder")
+            .field("url", &shown_url(&self.url))
+            .field("deadline", &self.deadline)
+            .finish_non_exhaustive()
     }
 }
 

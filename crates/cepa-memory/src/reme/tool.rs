@@ -70,9 +70,9 @@ impl Tool for MemorySearchTool {
             }
             let limit = input.get("limit").and_then(Value::as_u64);
             let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(self.memory.top_k);
-            Ok(match self.memory.search(query, limit).await {
+            Ok(match self.memory.search(query.to_owned(), limit).await {
                 Ok(memories) if memories.is_empty() => ToolResponse::text(texts::TOOL_MEMORY_EMPTY),
-                Ok(memories) => ToolResponse::text(texts::bullets(&memories)),
+                Ok(memories) => ToolResponse::text(self.memory.limits.bullets(&memories)),
                 Err(error) => ToolResponse::error(
                     texts::TOOL_ERROR_MEMORY_SEARCH.replace("{error}", &error.to_string()),
                 ),

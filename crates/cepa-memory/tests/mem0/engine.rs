@@ -1,71 +1,31 @@
 //! The real mem0 engine, in a process of its own.
-//!
-//! It runs in the interpreter that `CEPA_MEM0` names; `cargo xtask python` sets one up.
 
-use std::{
-    env,
-    io::{BufRead, BufReader},
-    process::{Child, Command, Stdio},
-    sync::Arc,
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use cepa_core::testing::ScriptedModel;
 use cepa_memory::{
     Mode, ServerError,
     mem0::{Mem0, Mem0Add, Mem0Added, Mem0Message, Mem0Middleware, Mem0Search, Mem0Server},
 };
-use tempfile::TempDir;
 
 use crate::{
-    model_server::model_server,
+    mem0_models, mem0_server,
     support::{agent, hints},
 };
 
 const KEY: &str = "key-of-the-test";
 
-struct Engine {
-    python: Child,
-    url: String,
-    _folder: TempDir,
-}
-
-impl Drop for Engine {
-    fn drop(&mut self) {
-        self.python.kill().and_then(|()| self.python.wait()).ok();
-    }
-}
+struct Engine(mem0_server::Engine);
 
 impl Engine {
     /// `None` when no interpreter is named.
     async fn start() -> Option<Self> {
-        let Some(interpreter) = env::var_os("CEPA_MEM0") else {
-            assert!(env::var_os("CI").is_none(), "CEPA_MEM0 must be set where tests count");
-            println!("skipped: CEPA_MEM0 is not set (cargo xtask python sets it up)");
-            return None;
-        };
-        let models = model_server(&[("terrier", "The user has a dog called Otto")]).await;
-        let folder = tempfile::tempdir().unwrap();
-        let mut python = Command::new(interpreter)
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/mem0_server.py"))
-            .args([folder.path().as_os_str(), models.as_ref(), KEY.as_ref()])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let stdout = python.stdout.take().unwrap();
-        let mut engine = Self { python, url: String::new(), _folder: folder };
-        let port = tokio::task::spawn_blocking(move || {
-            let mut line = String::new();
-            BufReader::new(stdout).read_line(&mut line).map(|_| line)
-        });
-        let port = port.await.unwrap().unwrap();
-        assert!(!port.is_empty(), "the engine did not start");
-        engine.url = format!("http://127.0.0.1:{}", port.trim());
-        Some(engine)
+        let models = mem0_models::serve(&[("terrier", "The user has a dog called Otto")]).await;
+        Some(Self(mem0_server::Engine::start(&models, Some(KEY)).await?))
     }
 
     fn server(&self) -> Mem0Server {
-        Mem0Server::builder(&self.url).api_key(KEY).build().unwrap()
+        Mem0Server::builder(&self.0.url).api_key(KEY).build().unwrap()
     }
 
     fn memory(&self, user: &str, agent: &str) -> cepa_memory::mem0::Mem0Builder {
@@ -137,7 +97,7 @@ async fn the_real_engine_keeps_a_turn_as_it_is_and_tells_what_was_not_worth_it()
     let error = server.add(Mem0Add::new(vec![Mem0Message::user("likes tea")], "")).await.unwrap_err();
     assert_eq!(status(&error), 400, "{error}");
     assert!(error.to_string().contains("At least one identifier"), "{error}");
-    let stranger = Mem0Server::builder(&engine.url).api_key("wrong-key").build().unwrap();
+    let stranger = Mem0Server::builder(&engine.0.url).api_key("wrong-key").build().unwrap();
     let error = stranger.search(Mem0Search::new("tea", "alice")).await.unwrap_err();
     assert_eq!(status(&error), 401, "{error}");
     assert!(error.to_string().contains("Invalid API key"), "{error}");

@@ -6,7 +6,7 @@ use std::{
 };
 
 use cepa_core::{
-    BuildError, CancelToken, ConfirmResult, EventKind, UserConfirmResultEvent,
+    BuildError, CancelToken, ConfirmResult, EventKind, Flow, UserConfirmResultEvent, on_reply,
     serde_json::json,
     testing::{Answer, EventLog, Logged, ScriptedModel, ScriptedTool},
 };
@@ -132,6 +132,39 @@ async fn r44_no_tool_takes_an_id_and_two_users_of_one_instance_do_not_meet() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn r44_a_reply_that_goes_on_is_the_users_who_began_it() {
+    for (mode, writes) in [(Mode::Both, 1), (Mode::AgentControl, 0)] {
+        let store = Store::default().knows("alice", "PIN of Alice").knows("default", "PIN of another");
+        for user in [Some("default"), None] {
+            let memory = Mem0Middleware::builder(store.clone()).mode(mode).await_write(true);
+            let memory = match user {
+                Some(user) => memory.user_id(user),
+                None => memory.scope_from_context(),
+            };
+            let model = ScriptedModel::new([
+                Answer::new().tool_call("pay", json!({})),
+                Answer::new().tool_call("search_memory", json!({"keywords": ["PIN"]})),
+                "Paid.".into(),
+            ]);
+            let pay = ScriptedTool::new("pay", ["paid"]).asks();
+            let mut agent = agent(&model, memory.build().unwrap()).tool(pay).build().unwrap();
+            within(agent.reply("Pay the bill").with(MemoryScope::user("alice"))).await.unwrap();
+            let waiting = agent.waiting_for().unwrap();
+            let answers = waiting.confirmations.into_iter().map(ConfirmResult::confirm);
+            // Whoever says yes says nothing of memories.
+            within(agent.reply(UserConfirmResultEvent::new(waiting.reply_id, answers))).await.unwrap();
+            let seen = format!("{:?}", model.requests().last().unwrap().messages);
+            assert!(
+                seen.contains("PIN of Alice") && !seen.contains("of another"),
+                "{mode:?} {user:?} {seen}"
+            );
+        }
+        let turn = ("alice".to_owned(), "Pay the bill".to_owned(), "Paid.".to_owned());
+        assert_eq!(store.turns(), vec![turn; 2 * writes], "{mode:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn r45_a_turn_is_kept_as_it_is_where_that_is_wanted() {
     for infer in [true, false] {
         let store = Store::default();
@@ -212,6 +245,56 @@ async fn f18_a_turn_is_not_forgotten_when_the_reader_leaves_with_the_question() 
     let yes = UserConfirmResultEvent::new(reply_id, [ConfirmResult::confirm(call)]);
     within(agent.reply(yes)).await.unwrap();
     assert_eq!(store.turns(), [("alice".into(), "Pay the bill".into(), "Paid.".into())]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f18_a_turn_is_remembered_when_the_reader_leaves_at_its_end() {
+    let store = Store::default();
+    let memory = Arc::new(Mem0Middleware::builder(store.clone()).user_id("alice").build().unwrap());
+    let output = Answer::new().tool_call("GenerateStructuredOutput", json!({"city": "Bergen"}));
+    let model = ScriptedModel::new(["Hello.".into(), output]);
+    let mut agent = agent(&model, memory.clone()).build().unwrap();
+    let city = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+    for question in ["Hi", "Where?"] {
+        let reply = agent.reply(question);
+        let mut reply = if question == "Hi" { reply } else { reply.schema(city.clone()) }.stream();
+        while !matches!(within(reply.next()).await.unwrap().kind, EventKind::ReplyEnd { .. }) {}
+    }
+    memory.flush(LONG).await.unwrap();
+    assert_eq!(
+        store.turns(),
+        [
+            ("alice".into(), "Hi".into(), "Hello.".into()),
+            ("alice".into(), "Where?".into(), json!({"city": "Bergen"}).to_string()),
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn f18_an_end_that_a_layer_drops_is_no_end_for_a_reader_who_leaves_later() {
+    let store = Store::default();
+    let memory = Arc::new(Mem0Middleware::builder(store.clone()).user_id("alice").build().unwrap());
+    let model = ScriptedModel::new(["Half.".into(), Answer::new().text("Hel").hangs()]);
+    let goes_on = on_reply(|_cx, input, next| async move {
+        let mut ends = 0;
+        let tap = next.tap(input, move |event| {
+            ends += usize::from(matches!(event.kind, EventKind::ReplyEnd { .. }));
+            if matches!(event.kind, EventKind::ReplyEnd { .. }) && ends == 1 {
+                Flow::Drop
+            } else {
+                Flow::Keep
+            }
+        });
+        tap.await
+    });
+    let mut agent = agent(&model, goes_on).middleware(memory.clone()).build().unwrap();
+    let mut reply = agent.reply("Hi").stream();
+    while !matches!(within(reply.next()).await.unwrap().kind, EventKind::TextBlockDelta { delta, .. } if delta == "Hel")
+    {
+    }
+    drop(reply);
+    memory.flush(LONG).await.unwrap();
+    assert!(store.adds().is_empty(), "{:?}", store.adds());
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,7 +5,11 @@
 mod broken;
 mod engine;
 mod faults;
-mod model_server;
+mod load;
+#[path = "../servers/mem0_models.rs"]
+mod mem0_models;
+#[path = "../servers/mem0.rs"]
+mod mem0_server;
 mod platform;
 mod store;
 mod support;

@@ -15,7 +15,9 @@ use cepa_core::{
     serde_json::{Value, json},
     testing::ScriptedModel,
 };
-use cepa_memory::mem0::{Mem0, Mem0Add, Mem0Added, Mem0Message, Mem0Middleware, Mem0Platform, Mem0Search};
+use cepa_memory::mem0::{
+    Mem0, Mem0Add, Mem0Added, Mem0Message, Mem0Middleware, Mem0Platform, Mem0Search, Mem0Server,
+};
 
 use crate::support::{agent, hints, serve};
 
@@ -31,13 +33,15 @@ struct Inner {
     pending: usize,
     /// How it ends then.
     status: &'static str,
+    /// Events cannot be asked for.
+    is_busy: bool,
 }
 
 type Answer = (StatusCode, Json<Value>);
 
 impl Platform {
     fn ends(status: &'static str, pending: usize) -> Self {
-        Self(Arc::new(Mutex::new(Inner { kept: Vec::new(), pending, status })))
+        Self(Arc::new(Mutex::new(Inner { pending, status, ..Inner::default() })))
     }
 
     async fn serve(&self) -> String {
@@ -92,6 +96,9 @@ async fn event(State(platform): State<Platform>, Path(id): Path<String>) -> Answ
     if id != "e-1" {
         return (StatusCode::NOT_FOUND, Json(json!({"error": "no such event"})));
     }
+    if inner.is_busy {
+        return (StatusCode::TOO_MANY_REQUESTS, Json(json!({"error": "slow down"})));
+    }
     if inner.pending > 0 {
         inner.pending -= 1;
         return (StatusCode::OK, Json(json!({"status": "PENDING"})));
@@ -124,23 +131,30 @@ fn tea() -> Mem0Add {
 async fn r42_what_the_layer_wrote_for_a_user_and_an_agent_is_found() {
     let platform = Platform::ends("SUCCEEDED", 0);
     let url = platform.serve().await;
-    let ask = |agent_memories, user: &'static str| {
-        let client = Mem0Platform::builder(KEY).url(&url).agent_memories(agent_memories).build().unwrap();
-        let memory = Mem0Middleware::builder(client).user_id(user).agent_id("friday").await_write(true);
+    let ask = |agent_memories: Option<bool>, user: &'static str| {
+        let client = Mem0Platform::builder(KEY).url(&url);
+        let client = match agent_memories {
+            Some(found) => client.agent_memories(found),
+            None => client,
+        };
+        let memory = Mem0Middleware::builder(client.build().unwrap())
+            .user_id(user)
+            .agent_id("friday")
+            .await_write(true);
         async move {
             let model = ScriptedModel::new(["It is called Otto."]);
             agent(&model, memory.build().unwrap()).build().unwrap().reply("My dog?").await.unwrap();
             hints(&model).concat()
         }
     };
-    assert_eq!(ask(true, "alice").await, "");
-    let told = ask(true, "alice").await;
-    assert!(told.contains("- My dog?\n") && told.contains("- It is called Otto.\n"), "{told}");
-    // What is kept under the agent alone is every user's, unless it is left out.
-    assert!(ask(true, "bob").await.contains("Otto"));
-    let told = ask(false, "alice").await;
+    assert_eq!(ask(None, "alice").await, "");
+    // What is kept under the agent alone is every user's, so it is left out.
+    let told = ask(None, "alice").await;
     assert!(told.contains("- My dog?\n") && !told.contains("Otto"), "{told}");
-    assert_eq!(ask(false, "carol").await, "");
+    assert_eq!(ask(None, "bob").await, "");
+    // Unless it is asked for.
+    let told = ask(Some(true), "alice").await;
+    assert!(told.contains("- My dog?\n") && told.contains("- It is called Otto.\n"), "{told}");
 }
 
 #[tokio::test]
@@ -170,6 +184,13 @@ async fn an_addition_may_wait_for_what_becomes_of_it() {
     assert!(matches!(done, Mem0Added::Done(_)), "{done:?}");
     let endless = client(Platform::ends("SUCCEEDED", 1000), Duration::from_millis(100)).await;
     assert_eq!(endless.add(tea()).await.unwrap(), Mem0Added::Pending { event_id: Some("e-1".into()) });
+    // What becomes of it cannot be asked: it was taken in all the same, and is not to be added again.
+    let busy = Platform::ends("SUCCEEDED", 0);
+    busy.0.lock().unwrap().is_busy = true;
+    let busy = client(busy, Duration::from_millis(100)).await;
+    assert_eq!(busy.add(tea()).await.unwrap(), Mem0Added::Pending { event_id: Some("e-1".into()) });
+    let forever = client(Platform::ends("SUCCEEDED", 0), Duration::MAX).await;
+    assert!(matches!(forever.add(tea()).await.unwrap(), Mem0Added::Done(_)));
     let failed = client(Platform::ends("FAILED", 0), Duration::from_secs(60)).await.add(tea()).await;
     assert!(failed.unwrap_err().to_string().contains("failed"));
 }
@@ -182,6 +203,15 @@ async fn a_wrong_key_is_refused_and_no_key_is_ever_told() {
     assert!(error.contains("401") && error.contains("[key]"), "{error}");
     for told in [error, format!("{client:?}"), format!("{:?}", Mem0Platform::builder("m0-wrong-key"))] {
         assert!(!told.contains("m0-wrong"), "{told}");
+    }
+    // A password in a URL is one, too.
+    let url = "http://admin:hunter22@127.0.0.1:8000/";
+    for told in [
+        format!("{:?}", Mem0Platform::builder(KEY).url(url)),
+        format!("{:?}", Mem0Server::builder(url)),
+        format!("{:?}", Mem0Server::builder(url).build().unwrap()),
+    ] {
+        assert!(told.contains("127.0.0.1:8000") && !told.contains("hunter22"), "{told}");
     }
     assert!(Mem0Platform::builder(" ").build().unwrap_err().to_string().contains("empty"));
 }

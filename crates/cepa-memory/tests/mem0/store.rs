@@ -21,6 +21,9 @@ struct Inner {
     add_takes: Duration,
     answers: Vec<Mem0Added>,
     fails: bool,
+    adding_fails: bool,
+    /// A query whose search fails.
+    unsearchable: Option<String>,
 }
 
 impl Store {
@@ -45,6 +48,18 @@ impl Store {
     /// Everything fails.
     pub(crate) fn fails(self) -> Self {
         self.0.lock().unwrap().fails = true;
+        self
+    }
+
+    /// Every addition fails, and nothing else.
+    pub(crate) fn adding_fails(self) -> Self {
+        self.0.lock().unwrap().adding_fails = true;
+        self
+    }
+
+    /// The search for this fails.
+    pub(crate) fn cannot_search(self, query: &str) -> Self {
+        self.0.lock().unwrap().unsearchable = Some(query.to_owned());
         self
     }
 
@@ -81,6 +96,9 @@ impl Mem0 for Store {
             tokio::time::sleep(time).await;
             self.check()?;
             let inner = self.0.lock().unwrap();
+            if inner.unsearchable.as_ref() == Some(&search.query) {
+                return Err("no such index".into());
+            }
             let fits = |(user, agent, text): &&(String, Option<String>, String)| {
                 *user == search.user_id
                     && search.agent_id.as_ref().is_none_or(|id| agent.as_ref() == Some(id))
@@ -97,7 +115,7 @@ impl Mem0 for Store {
             tokio::time::sleep(time).await;
             let mut inner = self.0.lock().unwrap();
             inner.adds.push(add.clone());
-            if inner.fails {
+            if inner.fails || inner.adding_fails {
                 return Err("the disk is full".into());
             }
             if !inner.answers.is_empty() {

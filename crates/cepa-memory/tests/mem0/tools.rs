@@ -5,7 +5,7 @@ use std::time::Duration;
 use cepa_core::{
     ToolResultState,
     serde_json::{Value, json},
-    testing::{Answer, ScriptedModel},
+    testing::{Answer, Logged, ScriptedModel},
 };
 use cepa_memory::{
     Mode,
@@ -85,6 +85,7 @@ async fn work_that_is_pending_is_not_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failure_is_told_to_the_model() {
+    let warnings = Logged::warnings("cepa_memory");
     let store = Store::default().fails();
     let search = call(&store, "search_memory", json!({"keywords": ["tea"]})).await;
     assert_eq!(search.0, ToolResultState::Error);
@@ -92,6 +93,36 @@ async fn a_failure_is_told_to_the_model() {
     let add = call(&store, "add_memory", json!({"thinking": "", "content": ["likes tea"]})).await;
     assert_eq!(add.0, ToolResultState::Error);
     assert!(add.1.contains("the disk is full"), "{}", add.1);
+    // And to whoever runs the agent.
+    let lines = warnings.take();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert!(lines[0].contains("what=\"search\"") && lines[1].contains("what=\"write\""), "{lines:?}");
     let empty = call(&store, "add_memory", json!({"thinking": "", "content": [""]})).await;
     assert_eq!(empty, (ToolResultState::Error, texts::ERROR_MEMORY_ADD_EMPTY.into()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_some_keywords_find_is_told_where_another_fails() {
+    let store = Store::default().knows("alice", "tea with milk").cannot_search("sugar");
+    let (state, text) = call(&store, "search_memory", json!({"keywords": ["sugar", "tea"]})).await;
+    assert_eq!(state, ToolResultState::Success);
+    assert!(text.starts_with("- tea with milk\n") && text.contains("no such index"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_hangs_does_not_hold_up_what_is_to_be_remembered() {
+    let store = Store::default().add_takes(Duration::from_secs(50));
+    let memory = Mem0Middleware::builder(store.clone()).user_id("alice").mode(Mode::AgentControl);
+    let memory = std::sync::Arc::new(memory.tool_deadline(Duration::from_secs(2)).build().unwrap());
+    let input = json!({"thinking": "useful", "content": ["likes tea"]});
+    let model = ScriptedModel::new([Answer::new().tool_call("add_memory", input), "Done.".into()]);
+    let mut agent = agent(&model, memory.clone()).build().unwrap();
+    let start = Instant::now();
+    within(agent.reply("Hi")).await.unwrap();
+    assert_eq!(start.elapsed().as_secs(), 2);
+    let told = format!("{:?}", model.requests().last().unwrap().messages);
+    assert!(told.contains("It was taken in"), "{told}");
+    assert!(store.adds().is_empty());
+    memory.flush(Duration::from_secs(60)).await.unwrap();
+    assert_eq!(store.adds()[0].messages[0].content, "likes tea");
 }

@@ -160,4 +160,7 @@ fn settings_that_cannot_be_are_refused_with_the_reason() {
     assert!(refusal(builder().user_id("a").top_k(0)).contains("top_k"));
     assert!(refusal(builder().user_id("a").threshold(f64::NAN)).contains("threshold"));
     assert!(refusal(builder().user_id("a").search_deadline(Duration::ZERO)).contains("deadline"));
+    assert!(refusal(builder().user_id("a").tool_deadline(Duration::ZERO)).contains("deadline"));
+    assert!(refusal(builder().user_id("a").writes_at_once(0)).contains("`writes_at_once`"));
+    assert!(refusal(builder().user_id("a").max_tokens_found(0)).contains("`max_tokens_found`"));
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use cepa_core::{
-    AgentState, ConfirmResult, ErrorType, ModelError, Purpose, Role, UserConfirmResultEvent,
+    AgentState, ConfirmResult, ErrorType, EventKind, ModelError, Purpose, Role, UserConfirmResultEvent,
     serde_json::json,
     testing::{Answer, EventLog, ScriptedModel, ScriptedTool, ToolAnswer},
 };
@@ -143,4 +143,17 @@ async fn r63_a_memory_in_the_middle_leads_to_no_further_round() {
         "REPLY_END completed",
     ]);
     assert_eq!(model.requests().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f18_a_turn_is_remembered_when_the_reader_leaves_at_its_end() {
+    let fake = Fake::default();
+    let layer = layer(&fake, Mode::Both);
+    let model = ScriptedModel::new(["Hello."]);
+    let mut agent = builder(&model, &layer).build().unwrap();
+    let mut reply = agent.reply("hi").stream();
+    while !matches!(reply.next().await.unwrap().kind, EventKind::ReplyEnd { .. }) {}
+    drop(reply);
+    flush(&layer).await;
+    assert_eq!(fake.turns(), [["user: hi", "Friday: Hello."]]);
 }

@@ -126,6 +126,14 @@ async fn a_service_that_is_not_there_is_an_error_at_the_start() {
     assert!(error.to_string().contains("is not reached"), "{error}");
 }
 
+#[test]
+fn a_password_in_a_url_is_not_shown() {
+    let builder = ReMeService::builder("http://admin:hunter22@127.0.0.1:8002/");
+    for told in [format!("{builder:?}"), format!("{:?}", builder.clone().build().unwrap())] {
+        assert!(told.contains("127.0.0.1:8002") && !told.contains("hunter22"), "{told}");
+    }
+}
+
 #[tokio::test]
 async fn a_name_that_leads_elsewhere_is_no_job() {
     let service = service(Wrong::Fails).await;

@@ -6,4 +6,8 @@ mod faults;
 mod http;
 mod layer;
 mod real;
+#[path = "../servers/reme_models.rs"]
+mod reme_models;
+#[path = "../servers/reme.rs"]
+mod reme_server;
 mod support;

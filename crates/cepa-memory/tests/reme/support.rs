@@ -17,6 +17,7 @@ use cepa_memory::{JobAnswer, ReMe, ReMeError, ReMeMiddleware};
 pub(crate) struct Fake {
     search_takes: Duration,
     write_takes: Duration,
+    tells: Option<String>,
     ran: Arc<Mutex<Vec<(String, Value)>>>,
 }
 
@@ -27,6 +28,11 @@ impl Fake {
 
     pub(crate) fn writing(write_takes: Duration) -> Self {
         Self { write_takes, ..Self::default() }
+    }
+
+    /// It remembers this, whatever it is asked for.
+    pub(crate) fn telling(self, memory: &str) -> Self {
+        Self { tells: Some(memory.to_owned()), ..self }
     }
 
     /// The arguments with which this job was run, each time.
@@ -61,6 +67,7 @@ impl ReMe for Fake {
             let is_search = job == "search";
             tokio::time::sleep(if is_search { self.search_takes } else { self.write_takes }).await;
             let about = format!("mem for {}", arguments.get("query").and_then(Value::as_str).unwrap_or(""));
+            let about = self.tells.clone().unwrap_or(about);
             self.ran.lock().unwrap().push((job.to_owned(), arguments.into()));
             Ok(JobAnswer::new(Map::from_iter([("results".to_owned(), json!([{"text": about}]))])))
         })

@@ -3,19 +3,21 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use axum::{Json, Router, routing::post};
-use cepa_core::serde_json::{Value, json};
-
-use crate::support::serve;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
 
 /// Serves embeddings by words, and picks these facts out of what it is shown: each is a word and what follows from it.
-pub(crate) async fn model_server(facts: &'static [(&'static str, &'static str)]) -> String {
+pub(crate) async fn serve(facts: &'static [(&'static str, &'static str)]) -> String {
     let router = Router::new()
         .route("/v1/embeddings", post(|Json(body): Json<Value>| async move { Json(embeddings(&body)) }))
         .route(
             "/v1/chat/completions",
             post(move |Json(body): Json<Value>| async move { Json(chat(&body, facts)) }),
         );
-    format!("{}/v1", serve(router).await)
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    url
 }
 
 fn embeddings(body: &Value) -> Value {

@@ -1,12 +1,12 @@
 //! Texts within a number of tokens.
 
 /// The estimate of AgentScope 2.0.11: a quarter of the bytes.
-pub(super) fn tokens(bytes: usize) -> usize {
+pub(crate) fn tokens(bytes: usize) -> usize {
     (bytes + 2) / 4
 }
 
 /// The beginning of a text that is at most so many tokens, cut where AgentScope 2.0.11 cuts it.
-pub(super) fn cut(text: &str, max: usize) -> &str {
+pub(crate) fn cut(text: &str, max: usize) -> &str {
     let all = tokens(text.len());
     if all <= max {
         return text;
