@@ -15,6 +15,7 @@ use tokio::sync::mpsc::{
 use crate::{
     clock::Clock,
     deadlines::Failure,
+    panics::{guarded, guarded_future},
     settings::{Per, Settings},
     wav::Joiner,
 };
@@ -23,6 +24,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) enum Spoken {
     Audio(AudioChunk),
+    /// What of the text block comes now is audio of its own.
+    Part,
     /// A text block was spoken, or was not.
     End,
 }
@@ -96,17 +99,38 @@ struct Work {
 
 impl Work {
     async fn run(mut self, mut blocks: UnboundedReceiver<BlockText>) {
+        let mut failures = 0;
         while let Some(block) = blocks.recv().await {
-            if let Err(error) = self.block(block).await {
-                self.session = None;
-                let model = self.settings.model.name();
-                tracing::warn!(model, %error, "a text block is not spoken to its end; the reply goes on");
+            // Without waiting for the text, where nothing is spoken any more.
+            if failures < FAILURES {
+                match guarded_future(self.block(block)).await.flatten() {
+                    Ok(()) => failures = 0,
+                    Err(error) => {
+                        failures += 1;
+                        self.failed(&error, failures);
+                    }
+                }
             }
             _ = self.out.send(Spoken::End).await;
         }
         if let Some(session) = self.session {
-            let limit = self.settings.deadlines.close;
-            _ = tokio::time::timeout(limit, session.close(limit)).await;
+            close(session, self.settings.deadlines.close).await;
+        }
+    }
+
+    /// Hangs up. There were so many failures in a row.
+    fn failed(&mut self, error: &Failure, failures: usize) {
+        let session = self.session.take();
+        _ = guarded(|| drop(session));
+        let model = self.settings.model.name();
+        if failures < FAILURES {
+            tracing::warn!(model, %error, "a text block is not spoken to its end; the reply goes on");
+        } else {
+            tracing::warn!(
+                model,
+                %error,
+                "{failures} text blocks in a row are not spoken to their end; the reply goes on, and nothing more of it is spoken"
+            );
         }
     }
 
@@ -128,19 +152,30 @@ impl Work {
         loop {
             // Whether more will come is known when the block was complete before it was spoken.
             let next = block.try_recv();
-            utterance.joiner.begin(settings.per == Per::Sentence || next.is_ok());
+            let joins = settings.model.joins();
+            utterance.joiner.begin(joins && (settings.per == Per::Sentence || next.is_ok()));
             utterance.speak(&mut **session, TtsText::whole(text), None).await?;
             let next = match next {
                 Ok(next) => Some(next),
                 Err(TryRecvError::Empty) => block.recv().await,
                 Err(TryRecvError::Disconnected) => None,
             };
-            match next {
-                Some(next) => text = next,
-                None => return Ok(()),
+            let Some(next) = next else { return Ok(()) };
+            text = next;
+            if !joins {
+                _ = utterance.out.send(Spoken::Part).await;
             }
         }
     }
+}
+
+/// So many text blocks in a row that fail are the last ones that are tried in a reply: a server that hangs would hold it
+/// up with each.
+const FAILURES: usize = 2;
+
+async fn close(session: Box<dyn TtsSession>, limit: Duration) {
+    // How it ends changes nothing.
+    _ = guarded_future(async { tokio::time::timeout(limit, session.close(limit)).await }).await;
 }
 
 async fn connect(settings: &Settings, clock: &Clock) -> Result<Box<dyn TtsSession>, Failure> {
@@ -148,7 +183,7 @@ async fn connect(settings: &Settings, clock: &Clock) -> Result<Box<dyn TtsSessio
     tokio::select! {
         biased;
         session = settings.model.connect() => Ok(session?),
-        () = clock.reaches(clock.now() + limit) => Err(Failure::Connect(limit)),
+        () = clock.reaches(clock.now().saturating_add(limit)) => Err(Failure::Connect(limit)),
     }
 }
 
@@ -185,6 +220,10 @@ impl Utterance<'_> {
                             _ = self.out.send(Spoken::Audio(chunk)).await;
                         }
                         quiet = Quiet { since: self.clock.now(), heard: true };
+                        // Where audio never pauses, nothing else has its turn.
+                        if rest.is_none() && quiet.since >= self.end(complete) {
+                            break Err(self.block_took_too_long());
+                        }
                     }
                     None => break Ok(()),
                 },
@@ -210,13 +249,22 @@ impl Utterance<'_> {
             true => (deadlines.next_audio, Failure::NextAudio),
             false => (deadlines.first_audio, Failure::FirstAudio),
         };
-        let block = complete + deadlines.block.saturating_sub(self.spent);
-        if block < quiet.since + limit {
+        let (block, silence) = (self.end(complete), quiet.since.saturating_add(limit));
+        if block < silence {
             self.clock.reaches(block).await;
-            return Failure::Block(deadlines.block);
+            return self.block_took_too_long();
         }
-        self.clock.reaches(quiet.since + limit).await;
+        self.clock.reaches(silence).await;
         failure(limit)
+    }
+
+    /// When the block must be spoken whose text was complete then.
+    fn end(&self, complete: Duration) -> Duration {
+        complete.saturating_add(self.settings.deadlines.block.saturating_sub(self.spent))
+    }
+
+    fn block_took_too_long(&self) -> Failure {
+        Failure::Block(self.settings.deadlines.block)
     }
 }
 
