@@ -4,8 +4,10 @@ use std::{
     any::Any,
     future::poll_fn,
     panic::{AssertUnwindSafe, catch_unwind},
-    pin::pin,
+    task::Poll,
 };
+
+use cepa_core::BoxFuture;
 
 use crate::deadlines::Failure;
 
@@ -15,12 +17,18 @@ pub(crate) fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| Failure::Panic(said(&*panic)))
 }
 
-/// The same for a future.
-pub(crate) async fn guarded_future<T>(run: impl Future<Output = T>) -> Result<T, Failure> {
-    let mut run = pin!(run);
-    poll_fn(|task| match guarded(|| run.as_mut().poll(task)) {
-        Ok(poll) => poll.map(Ok),
-        Err(failure) => std::task::Poll::Ready(Err(failure)),
+/// The same for a future. It is dropped when it has panicked.
+pub(crate) async fn guarded_future<T>(run: BoxFuture<'_, T>) -> Result<T, Failure> {
+    let mut run = Some(run);
+    poll_fn(|task| {
+        let Some(running) = &mut run else { return Poll::Pending };
+        match guarded(|| running.as_mut().poll(task)) {
+            Ok(poll) => poll.map(Ok),
+            Err(failure) => {
+                run = None;
+                Poll::Ready(Err(failure))
+            }
+        }
     })
     .await
 }

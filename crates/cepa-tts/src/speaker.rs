@@ -1,6 +1,7 @@
 //! Speaks the text blocks of one reply, one after the other.
 
 use std::{
+    pin::pin,
     sync::Arc,
     task::{Context, Poll},
     time::Duration,
@@ -103,7 +104,7 @@ impl Work {
         while let Some(block) = blocks.recv().await {
             // Without waiting for the text, where nothing is spoken any more.
             if failures < FAILURES {
-                match guarded_future(self.block(block)).await.flatten() {
+                match self.block(block).await {
                     Ok(()) => failures = 0,
                     Err(error) => {
                         failures += 1;
@@ -175,14 +176,16 @@ const FAILURES: usize = 2;
 
 async fn close(session: Box<dyn TtsSession>, limit: Duration) {
     // How it ends changes nothing.
-    _ = guarded_future(async { tokio::time::timeout(limit, session.close(limit)).await }).await;
+    if let Ok(closing) = guarded(|| session.close(limit)) {
+        _ = tokio::time::timeout(limit, guarded_future(closing)).await;
+    }
 }
 
 async fn connect(settings: &Settings, clock: &Clock) -> Result<Box<dyn TtsSession>, Failure> {
     let limit = settings.deadlines.connect;
     tokio::select! {
         biased;
-        session = settings.model.connect() => Ok(session?),
+        session = guarded_future(guarded(|| settings.model.connect())?) => Ok(session??),
         () = clock.reaches(clock.now().saturating_add(limit)) => Err(Failure::Connect(limit)),
     }
 }
@@ -206,7 +209,7 @@ impl Utterance<'_> {
         mut rest: Option<(TtsTextSender, BlockText)>,
     ) -> Result<(), Failure> {
         let (audio, mut chunks) = tts_audio();
-        let mut speaking = session.speak(text, audio);
+        let mut speaking = pin!(guarded_future(guarded(|| session.speak(text, audio))?));
         let mut spoken = None;
         let mut complete = self.clock.now();
         let mut quiet = Quiet { since: complete, heard: false };
@@ -214,6 +217,11 @@ impl Utterance<'_> {
             tokio::select! {
                 biased;
                 result = &mut speaking, if spoken.is_none() => spoken = Some(result),
+                piece = next_piece(&mut rest) => if !piece {
+                    // Only now the model can know what there is to say: silence counts from here.
+                    complete = self.clock.now();
+                    quiet.since = complete;
+                },
                 chunk = next(&mut chunks, spoken.is_some()) => match chunk {
                     Some(chunk) => {
                         if let Some(chunk) = self.joiner.pass(chunk) {
@@ -227,17 +235,12 @@ impl Utterance<'_> {
                     }
                     None => break Ok(()),
                 },
-                piece = next_piece(&mut rest) => if !piece {
-                    // Only now the model can know what there is to say: silence counts from here.
-                    complete = self.clock.now();
-                    quiet.since = complete;
-                },
                 failure = self.too_late(quiet, complete), if rest.is_none() => break Err(failure),
             }
         };
         self.spent += self.clock.now().saturating_sub(complete);
         match spoken {
-            Some(result) => outcome.and(result.map_err(Failure::from)),
+            Some(result) => outcome.and(result?.map_err(Failure::from)),
             None => outcome,
         }
     }

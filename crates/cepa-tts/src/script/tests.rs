@@ -75,7 +75,7 @@ fn nobody_looks_for_an_end_where_there_can_be_none() {
         stream.push(piece);
         assert!(!stream.may_end, "{piece}");
     }
-    for end in ["…", ".", "。", "!", "\n", "।"] {
+    for end in ["…", ".", "。", "!", "।"] {
         let mut stream = Sentences::new(2000);
         stream.push(end);
         assert!(stream.may_end, "{end}");
