@@ -105,7 +105,8 @@ impl Work {
             // Without waiting for the text, where nothing is spoken any more.
             if failures < FAILURES {
                 match self.block(block).await {
-                    Ok(()) => failures = 0,
+                    Ok(true) => failures = 0,
+                    Ok(false) => {}
                     Err(error) => {
                         failures += 1;
                         self.failed(&error, failures);
@@ -135,9 +136,9 @@ impl Work {
         }
     }
 
-    /// Speaks one text block.
-    async fn block(&mut self, mut block: BlockText) -> Result<(), Failure> {
-        let Some(mut text) = block.recv().await else { return Ok(()) };
+    /// Speaks one text block; whether there was something to say.
+    async fn block(&mut self, mut block: BlockText) -> Result<bool, Failure> {
+        let Some(mut text) = block.recv().await else { return Ok(false) };
         let Self { settings, clock, session, out } = self;
         let session = match session {
             Some(session) => session,
@@ -148,7 +149,8 @@ impl Work {
         if settings.model.is_realtime() {
             let (sender, pieces) = tts_text();
             sender.push(text);
-            return utterance.speak(&mut **session, pieces, Some((sender, block))).await;
+            utterance.speak(&mut **session, pieces, Some((sender, block))).await?;
+            return Ok(true);
         }
         loop {
             // Whether more will come is known when the block was complete before it was spoken.
@@ -161,7 +163,7 @@ impl Work {
                 Err(TryRecvError::Empty) => block.recv().await,
                 Err(TryRecvError::Disconnected) => None,
             };
-            let Some(next) = next else { return Ok(()) };
+            let Some(next) = next else { return Ok(true) };
             text = next;
             if !joins {
                 _ = utterance.out.send(Spoken::Part).await;

@@ -1,5 +1,10 @@
 //! Speech by the real clients of speech servers, and servers on loopback.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail the test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests may fail the test"
+)]
 
 mod files;
 mod realtime;

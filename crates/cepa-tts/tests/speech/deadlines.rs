@@ -54,15 +54,16 @@ async fn a_voice_that_hangs_is_cut_off_and_the_reply_goes_on() {
     }
 }
 
-/// A model that writes a text block and calls a tool, so many times, and then writes another one.
-fn rounds(texts: usize) -> ScriptedModel {
-    let round = |number| Answer::new().text(format!("Step {number}.")).tool_call("look", json!({}));
-    ScriptedModel::new((1..texts).map(round).chain([Answer::new().text("Done.")]))
+/// A text block, and a tool after it.
+fn step(number: usize) -> Answer {
+    Answer::new().text(format!("Step {number}.")).tool_call("look", json!({}))
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_is_dead_holds_a_reply_up_for_two_blocks() {
     let warnings = Logged::warnings("cepa_tts");
+    // A block with nothing to say is no success.
+    let silent = || Answer::new().text("...").tool_call("look", json!({}));
     for (voice, after) in [
         (Voice::new().connecting([Act::Hang]), 2),
         (Voice::acting([Act::Hang]), 4),
@@ -70,8 +71,9 @@ async fn a_server_that_is_dead_holds_a_reply_up_for_two_blocks() {
         (Voice::acting([Act::Fail]), 0),
     ] {
         let speech = strict(&voice).build().unwrap();
-        let mut agent =
-            builder(&rounds(20)).tool(ScriptedTool::echo("look")).middleware(speech).build().unwrap();
+        let rounds = (1..10).flat_map(|number| [step(number), silent()]);
+        let model = ScriptedModel::new(rounds.chain([Answer::new().text("Done.")]));
+        let mut agent = builder(&model).tool(ScriptedTool::echo("look")).middleware(speech).build().unwrap();
         let start = Instant::now();
         let log = log(&mut agent).await;
         log.assert(["...", "REPLY_END completed"]);
@@ -87,7 +89,8 @@ async fn a_server_that_is_dead_holds_a_reply_up_for_two_blocks() {
 async fn a_block_that_fails_now_and_then_stops_nothing() {
     let voice = Voice::new().first([Act::Fail]).first([Act::Echo]).first([Act::Hang]);
     let speech = strict(&voice).build().unwrap();
-    let mut agent = builder(&rounds(5)).tool(ScriptedTool::echo("look")).middleware(speech).build().unwrap();
+    let model = ScriptedModel::new((1..5).map(step).chain([Answer::new().text("Done.")]));
+    let mut agent = builder(&model).tool(ScriptedTool::echo("look")).middleware(speech).build().unwrap();
     assert_eq!(heard(log(&mut agent).await.events()), ["Step 2.", "Step 4.", "Done."]);
 }
 
@@ -120,9 +123,8 @@ async fn a_voice_that_never_pauses_is_cut_off_too() {
             let mut stream = agent.reply("Go").stream();
             while stream.next().await.is_some() {}
         };
-        // The voice does not yield: a timer of the runtime would not be looked at.
-        within(run).await;
-        assert!(start.elapsed() < 20 * limit, "{:?}", start.elapsed());
+        let outcome = tokio::time::timeout(seconds(60), run).await;
+        assert!(outcome.is_ok(), "{:?}", start.elapsed());
     }
 }
 
