@@ -6,11 +6,9 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use cepa_core::{
-    BoxFuture, Cx, HookSet, Id, Inputs, Middleware, Msg, Next, OrderRule, Reply, ReplyInput, Result,
-};
+use cepa_core::{BoxFuture, Cx, HookSet, Id, Inputs, Middleware, Msg, Next, OrderRule, Reply, ReplyInput};
 
-use super::WavRecorder;
+use super::{RecordError, Recording, WavRecorder};
 
 /// Writes what each reply says to a WAV file, at the end of the call. It stands outside of (before)
 /// [`TtsMiddleware`](crate::TtsMiddleware).
@@ -56,17 +54,24 @@ impl RecordSpeech {
 }
 
 impl File {
-    /// Whether the file that is there, if one is, is of this reply.
-    fn is_of(&self, reply_id: &Id) -> bool {
-        self.holds.as_ref().is_none_or(|holds| {
-            holds.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(reply_id)
-        })
-    }
-
-    fn was_written(&self, reply_id: Id) {
-        if let Some(holds) = &self.holds {
-            *holds.lock().unwrap_or_else(PoisonError::into_inner) = Some(reply_id);
+    /// Writes what a reply said, which goes on after a pause or not. (It blocks.)
+    fn write(
+        &self,
+        mut recorder: WavRecorder,
+        reply_id: Id,
+        goes_on: bool,
+    ) -> Result<Option<Recording>, RecordError> {
+        let Some(holds) = &self.holds else {
+            recorder.goes_on = goes_on;
+            return recorder.finish();
+        };
+        let mut holds = holds.lock().unwrap_or_else(PoisonError::into_inner);
+        recorder.goes_on = goes_on && holds.as_ref() == Some(&reply_id);
+        let recording = recorder.finish()?;
+        if recording.is_some() {
+            *holds = Some(reply_id);
         }
+        Ok(recording)
     }
 }
 
@@ -94,21 +99,17 @@ impl Middleware for RecordSpeech {
         cx: Cx<Reply>,
         input: ReplyInput,
         next: Next<Reply>,
-    ) -> BoxFuture<'static, Result<Msg>> {
+    ) -> BoxFuture<'static, cepa_core::Result<Msg>> {
         Box::pin(async move {
             let reply_id = cx.reply_id()?;
             let path = (self.0.path)(&reply_id);
-            let mut recorder = match goes_on(&input.inputs) && self.0.is_of(&reply_id) {
-                true => WavRecorder::going_on(&path),
-                false => WavRecorder::new(&path),
-            };
+            let (mut recorder, goes_on) = (WavRecorder::new(&path), goes_on(&input.inputs));
             let result = next.tap(input, |event| recorder.feed(event)).await;
-            // Writing a file blocks.
-            let written = tokio::task::spawn_blocking(move || recorder.finish()).await;
+            let file = self.0.clone();
+            let written = tokio::task::spawn_blocking(move || file.write(recorder, reply_id, goes_on)).await;
             let path = path.display();
             match written {
                 Ok(Ok(Some(recording))) => {
-                    self.0.was_written(reply_id);
                     for why in recording.left_out {
                         tracing::warn!(%path, why, "a part of what the reply said is not recorded");
                     }
