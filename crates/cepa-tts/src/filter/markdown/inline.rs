@@ -7,7 +7,7 @@ use crate::filter::TextFilter as _;
 const DEPTH: usize = 3;
 
 /// What begins a URL.
-const URLS: [&str; 4] = ["https://", "http://", "ftp://", "www."];
+const URLS: [&str; 5] = ["https://", "http://", "ftp://", "www.", "data:image/"];
 
 impl State {
     pub(super) fn inline(&mut self, text: &str, complete: bool) -> Decision {

@@ -83,6 +83,7 @@ fn what_is_not_decided_for_a_kilobyte_is_decided() {
     assert!(filter.push(&format!("[{label}")).len() > 400);
     let url = "a".repeat(5000);
     assert_eq!(spoken(&format!("At https://{url}. Good.")), "At . Good.");
+    assert_eq!(spoken(&format!("![a cat](data:image/png;base64,{url}) here")), "![a cat]() here");
     assert_eq!(spoken(&format!("```\n{url}```\n```\nok")), "ok");
 }
 
