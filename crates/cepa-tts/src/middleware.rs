@@ -24,9 +24,9 @@ use crate::{
 /// by default). The audio goes to the user, not into the context.
 ///
 /// - An interrupt stops speech at once: the open audio block is ended and no audio comes after it.
-/// - A speech model that fails, panics or is too slow is logged as a warning, and so is a filter that panics. Its block is
-///   ended, the reply goes on, and the next text block is tried again, in a new session. After two such blocks in a row the
-///   rest of the reply is not spoken.
+/// - A speech model that fails, panics or is too slow is logged as a warning. Its block is ended, the reply goes on, and the
+///   next text block is tried again, in a new session; after two such blocks in a row the rest of the reply is not spoken. A
+///   filter that panics costs its block, too.
 /// - One session per reply, opened at the first text that says something. Two replies never share one. A text block
 ///   with nothing to say, that is without a letter or a digit, makes no request.
 ///

@@ -1,5 +1,7 @@
 //! Formats whose audio joins, and formats whose audio does not.
 
+use std::sync::Arc;
+
 use cepa_core::testing::ScriptedModel;
 use cepa_models::{OpenAiTts, SpeechFormat};
 use cepa_tts::{Builder, Per, TtsMiddleware};
@@ -15,7 +17,8 @@ const TEXT: &str = "One onion. Two onions.";
 async fn heard_of(format: SpeechFormat, set: impl FnOnce(Builder) -> Builder) -> (Vec<String>, Vec<String>) {
     let server = Server::start([Answer::new(200, "audio/any", "(file)")]).await;
     let model = OpenAiTts::builder("t").base_url(&server.url).format(format).build().unwrap();
-    let speech = set(TtsMiddleware::builder(model)).build().unwrap();
+    // Shared, as a program's models are.
+    let speech = set(TtsMiddleware::builder(Arc::new(model))).build().unwrap();
     let log = log(&mut agent(&ScriptedModel::new([TEXT]), speech)).await;
     let asked = server.asked().iter().map(|asked| asked.body["input"].as_str().unwrap().to_owned()).collect();
     (heard(log.events()), asked)
