@@ -65,6 +65,13 @@ pub trait TtsModel: fmt::Debug + Send + Sync + 'static {
         false
     }
 
+    /// Whether the audio of one text may follow that of another one in the same data: so it is with PCM, MP3, AAC, and
+    /// with WAV, of which one is made then. A model whose audio does not join (FLAC, Ogg) says so, and each text that it
+    /// is given becomes audio of its own.
+    fn joins(&self) -> bool {
+        true
+    }
+
     /// Opens a session, for one reply: no two replies ever share one.
     ///
     /// # Errors
@@ -80,6 +87,10 @@ impl<M: TtsModel + ?Sized> TtsModel for Arc<M> {
 
     fn is_realtime(&self) -> bool {
         (**self).is_realtime()
+    }
+
+    fn joins(&self) -> bool {
+        (**self).joins()
     }
 
     fn connect(&self) -> BoxFuture<'_, Result<Box<dyn TtsSession>>> {

@@ -72,13 +72,15 @@ impl Builder {
     }
 
     /// The longest text that a model which is not realtime is given at once, in characters: 2000 by default. Longer
-    /// ones are cut, at the ends of sentences where there are some, and spoken one after the other in one audio block.
+    /// ones are cut, at the ends of sentences where there are some, and spoken one after the other in one audio block
+    /// (in several where the model's audio does not [join](TtsModel::joins)).
     pub fn max_length(mut self, characters: usize) -> Self {
         self.0.max_length = characters;
         self
     }
 
-    /// How long connecting may take: 10 s by default.
+    /// How long connecting may take: 10 s by default. Where there shall be no limit, [`Duration::MAX`] is none, here and
+    /// for the other limits.
     pub fn connect_within(mut self, limit: Duration) -> Self {
         self.0.deadlines.connect = limit;
         self

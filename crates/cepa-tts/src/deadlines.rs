@@ -37,4 +37,6 @@ pub(crate) enum Failure {
     NextAudio(Duration),
     #[error("the text block was not spoken within {0:?}")]
     Block(Duration),
+    #[error("it panicked: {0}")]
+    Panic(String),
 }

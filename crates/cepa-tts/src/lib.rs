@@ -20,6 +20,7 @@ mod clock;
 mod deadlines;
 mod filter;
 mod middleware;
+mod panics;
 mod recorder;
 mod script;
 mod settings;

@@ -16,17 +16,19 @@ use crate::{
 
 /// Speaks what the agent writes (AgentScope 2.0.11's `TTSMiddleware`): the audio comes as `DATA_BLOCK_*` events in the
 /// reply's stream, one audio block per text block, in the order of the text blocks. Each delta is base64 of its own:
-/// decode, then join.
+/// decode, then join. (A model whose audio does not [join](TtsModel::joins) has a block for each text that it is given.)
 ///
 /// Speech runs beside the text. Text, tools and later rounds never wait for it; `REPLY_END`, and the end of a call that
-/// waits for a person, come when what was written is spoken. How long that may take is set by deadlines. The audio goes
-/// to the user, not into the context.
+/// waits for a person, come when what was written is spoken. How long that may take is set by deadlines: a model that
+/// hangs holds them up for two text blocks at most, each as long as the limits for connecting and for the first audio (25 s
+/// by default). The audio goes to the user, not into the context.
 ///
 /// - An interrupt stops speech at once: the open audio block is ended and no audio comes after it.
-/// - A speech model that fails or is too slow is logged as a warning. Its block is ended, the reply goes on, and the next
-///   text block is tried again, in a new session.
+/// - A speech model that fails, panics or is too slow is logged as a warning. Its block is ended, the reply goes on, and the
+///   next text block is tried again, in a new session; after two such blocks in a row the rest of the reply is not spoken. A
+///   filter that panics costs its block, too.
 /// - One session per reply, opened at the first text that says something. Two replies never share one. A text block
-///   with nothing to say makes no request.
+///   with nothing to say, that is without a letter or a digit, makes no request.
 ///
 /// It speaks what left the layers inside of it: a layer that hides words belongs inside (after it in the list), one that
 /// shows them to others, or records the audio, outside.

@@ -4,12 +4,14 @@ mod error;
 mod layer;
 mod samples;
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use cepa_core::{AgentEvent, DataDelta, EventKind, Id};
 use hound::{SampleFormat, WavSpec, WavWriter};
-use tempfile::NamedTempFile;
 
 use self::samples::Samples;
 pub use self::{error::RecordError, layer::RecordSpeech};
@@ -18,7 +20,8 @@ pub use self::{error::RecordError, layer::RecordSpeech};
 /// told that the reply is over.
 ///
 /// The audio may be PCM of 16 bits (`audio/pcm;rate=24000`, with `;channels=2` where there are two) or WAV of 16 bits. A
-/// file that was there before is replaced at once, when the new one is whole.
+/// file that was there before is replaced at once, when the new one is whole, and keeps its permissions. What cannot be
+/// written is left out, and the [`Recording`] says so.
 ///
 /// ```
 /// use cepa_core::{AgentEvent, DataDelta, EventKind};
@@ -42,9 +45,11 @@ pub use self::{error::RecordError, layer::RecordSpeech};
 #[derive(Debug)]
 pub struct WavRecorder {
     path: PathBuf,
+    /// What is in the file stays at its beginning.
+    goes_on: bool,
     /// The audio blocks, in the order in which they began.
     blocks: Vec<Block>,
-    failure: Option<RecordError>,
+    failures: Vec<RecordError>,
 }
 
 #[derive(Debug)]
@@ -66,12 +71,20 @@ pub struct Recording {
     pub sample_rate: u32,
     /// Samples at a time.
     pub channels: u16,
+    /// What was said and is not in the file, and why. Empty as a rule.
+    pub left_out: Vec<String>,
 }
 
 impl WavRecorder {
     /// A recorder for a file in a folder that exists.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), blocks: Vec::new(), failure: None }
+        Self { path: path.into(), goes_on: false, blocks: Vec::new(), failures: Vec::new() }
+    }
+
+    /// A recorder that goes on with the WAV file that is there, if one is: for a reply that went on after a pause, which
+    /// takes several calls. All that is said must have the format of that file.
+    pub fn going_on(path: impl Into<PathBuf>) -> Self {
+        Self { goes_on: true, ..Self::new(path) }
     }
 
     /// Takes what the event has of audio. Other events, and data that is no audio, are passed over.
@@ -85,12 +98,12 @@ impl WavRecorder {
                 let Some(block) = self.blocks.iter_mut().find(|block| block.id == *block_id) else { return };
                 let added = match delta {
                     DataDelta::Base64(data) => {
-                        STANDARD.decode_vec(data, &mut block.data).map_err(RecordError::Base64)
+                        STANDARD.decode(data).map(|data| block.data.extend(data)).map_err(RecordError::Base64)
                     }
                     DataDelta::Url(url) => Err(RecordError::Elsewhere { url: url.clone() }),
                 };
                 if let Err(failure) = added {
-                    self.failure.get_or_insert(failure);
+                    self.failures.push(failure);
                 }
             }
             _ => {}
@@ -100,27 +113,45 @@ impl WavRecorder {
     /// Writes the file. `None` where there was no audio: then no file is written.
     ///
     /// # Errors
-    /// Audio of a media type that is not known here, or of several formats in one reply; data that is broken; a file that
-    /// cannot be written.
+    /// Audio of which nothing can be written: of a media type that is not known here, of another format than the file
+    /// that it goes on with, or broken; a file that cannot be read or written.
     pub fn finish(self) -> Result<Option<Recording>, RecordError> {
-        if let Some(failure) = self.failure {
-            return Err(failure);
+        let Self { path, goes_on, blocks, mut failures } = self;
+        let mut whole = if goes_on { read(&path)? } else { None };
+        let before = whole.as_ref().map_or(0, |samples| samples.data.len());
+        for block in blocks {
+            let added = samples::read(&block.media_type, &block.data).and_then(|all| {
+                let mut all = all.into_iter().filter(|samples| !samples.data.is_empty());
+                all.try_for_each(|samples| match &mut whole {
+                    Some(whole) => whole.append(samples),
+                    None => {
+                        whole = Some(samples);
+                        Ok(())
+                    }
+                })
+            });
+            failures.extend(added.err());
         }
-        let mut whole: Option<Samples> = None;
-        for block in &self.blocks {
-            for samples in samples::read(&block.media_type, &block.data)? {
-                match &mut whole {
-                    Some(whole) => whole.append(samples)?,
-                    None => whole = Some(samples),
-                }
-            }
-        }
-        let Some(samples) = whole else { return Ok(None) };
-        write(&self.path, &samples)
-            .map_err(|source| RecordError::Write { path: self.path.clone(), source })?;
-        let Samples { sample_rate, channels, .. } = samples;
-        Ok(Some(Recording { path: self.path, length: samples.length(), sample_rate, channels }))
+        let Some(samples) = whole.filter(|samples| samples.data.len() > before) else {
+            return failures.into_iter().next().map_or(Ok(None), Err);
+        };
+        write(&path, &samples).map_err(|source| RecordError::Write { path: path.clone(), source })?;
+        let (length, Samples { sample_rate, channels, .. }) = (samples.length(), samples);
+        let left_out = failures.iter().map(ToString::to_string).collect();
+        Ok(Some(Recording { path, length, sample_rate, channels, left_out }))
     }
+}
+
+/// What is in the file; `None` where it is not there.
+fn read(path: &Path) -> Result<Option<Samples>, RecordError> {
+    let wrong = |source| RecordError::GoOn { path: path.to_owned(), source };
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(wrong(error.into())),
+    };
+    let samples = samples::read("audio/wav", &bytes).map_err(|error| wrong(error.into()))?;
+    Ok(samples.into_iter().next())
 }
 
 fn is_audio(media_type: &str) -> bool {
@@ -130,14 +161,22 @@ fn is_audio(media_type: &str) -> bool {
 /// Writes a file in place of another one at once.
 fn write(path: &Path, samples: &Samples) -> Result<(), hound::Error> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = NamedTempFile::new_in(folder)?;
+    let replaced = fs::metadata(path).ok();
+    let mut builder = tempfile::Builder::new();
+    // As for any file, not as for a temporary one: less what the program's umask takes away.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder)?;
     let Samples { channels, sample_rate, .. } = *samples;
     let spec = WavSpec { channels, sample_rate, bits_per_sample: 16, sample_format: SampleFormat::Int };
-    let mut writer = WavWriter::new(std::io::BufWriter::new(&mut file), spec)?;
+    let mut writer = WavWriter::new(io::BufWriter::new(&mut file), spec)?;
     for sample in &samples.data {
         writer.write_sample(*sample)?;
     }
     writer.finalize()?;
-    file.persist(path).map_err(std::io::Error::from)?;
+    if let Some(replaced) = replaced {
+        file.as_file().set_permissions(replaced.permissions())?;
+    }
+    file.persist(path).map_err(io::Error::from)?;
     Ok(())
 }

@@ -14,7 +14,8 @@ pub enum Per {
     #[default]
     Block,
     /// A sentence, as soon as it is complete: the first one is heard while the next ones are written. It is one audio
-    /// block per text block all the same.
+    /// block per text block all the same, but for a model whose audio does not [join](TtsModel::joins) (FLAC, Opus): there
+    /// each sentence is a block.
     Sentence,
 }
 

@@ -1,6 +1,7 @@
 //! Speaks the text blocks of one reply, one after the other.
 
 use std::{
+    pin::pin,
     sync::Arc,
     task::{Context, Poll},
     time::Duration,
@@ -15,6 +16,7 @@ use tokio::sync::mpsc::{
 use crate::{
     clock::Clock,
     deadlines::Failure,
+    panics::{guarded, guarded_future},
     settings::{Per, Settings},
     wav::Joiner,
 };
@@ -23,6 +25,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) enum Spoken {
     Audio(AudioChunk),
+    /// What of the text block comes now is audio of its own.
+    Part,
     /// A text block was spoken, or was not.
     End,
 }
@@ -96,23 +100,45 @@ struct Work {
 
 impl Work {
     async fn run(mut self, mut blocks: UnboundedReceiver<BlockText>) {
+        let mut failures = 0;
         while let Some(block) = blocks.recv().await {
-            if let Err(error) = self.block(block).await {
-                self.session = None;
-                let model = self.settings.model.name();
-                tracing::warn!(model, %error, "a text block is not spoken to its end; the reply goes on");
+            // Without waiting for the text, where nothing is spoken any more.
+            if failures < FAILURES {
+                match self.block(block).await {
+                    Ok(true) => failures = 0,
+                    Ok(false) => {}
+                    Err(error) => {
+                        failures += 1;
+                        self.failed(&error, failures);
+                    }
+                }
             }
             _ = self.out.send(Spoken::End).await;
         }
         if let Some(session) = self.session {
-            let limit = self.settings.deadlines.close;
-            _ = tokio::time::timeout(limit, session.close(limit)).await;
+            close(session, self.settings.deadlines.close).await;
         }
     }
 
-    /// Speaks one text block.
-    async fn block(&mut self, mut block: BlockText) -> Result<(), Failure> {
-        let Some(mut text) = block.recv().await else { return Ok(()) };
+    /// Hangs up. There were so many failures in a row.
+    fn failed(&mut self, error: &Failure, failures: usize) {
+        let session = self.session.take();
+        _ = guarded(|| drop(session));
+        let model = self.settings.model.name();
+        if failures < FAILURES {
+            tracing::warn!(model, %error, "a text block is not spoken to its end; the reply goes on");
+        } else {
+            tracing::warn!(
+                model,
+                %error,
+                "{failures} text blocks in a row are not spoken to their end; the reply goes on, and nothing more of it is spoken"
+            );
+        }
+    }
+
+    /// Speaks one text block; whether there was something to say.
+    async fn block(&mut self, mut block: BlockText) -> Result<bool, Failure> {
+        let Some(mut text) = block.recv().await else { return Ok(false) };
         let Self { settings, clock, session, out } = self;
         let session = match session {
             Some(session) => session,
@@ -123,23 +149,37 @@ impl Work {
         if settings.model.is_realtime() {
             let (sender, pieces) = tts_text();
             sender.push(text);
-            return utterance.speak(&mut **session, pieces, Some((sender, block))).await;
+            utterance.speak(&mut **session, pieces, Some((sender, block))).await?;
+            return Ok(true);
         }
         loop {
             // Whether more will come is known when the block was complete before it was spoken.
             let next = block.try_recv();
-            utterance.joiner.begin(settings.per == Per::Sentence || next.is_ok());
+            let joins = settings.model.joins();
+            utterance.joiner.begin(joins && (settings.per == Per::Sentence || next.is_ok()));
             utterance.speak(&mut **session, TtsText::whole(text), None).await?;
             let next = match next {
                 Ok(next) => Some(next),
                 Err(TryRecvError::Empty) => block.recv().await,
                 Err(TryRecvError::Disconnected) => None,
             };
-            match next {
-                Some(next) => text = next,
-                None => return Ok(()),
+            let Some(next) = next else { return Ok(true) };
+            text = next;
+            if !joins {
+                _ = utterance.out.send(Spoken::Part).await;
             }
         }
+    }
+}
+
+/// So many text blocks in a row that fail are the last ones that are tried in a reply: a server that hangs would hold it
+/// up with each.
+const FAILURES: usize = 2;
+
+async fn close(session: Box<dyn TtsSession>, limit: Duration) {
+    // How it ends changes nothing.
+    if let Ok(closing) = guarded(|| session.close(limit)) {
+        _ = tokio::time::timeout(limit, guarded_future(closing)).await;
     }
 }
 
@@ -147,8 +187,8 @@ async fn connect(settings: &Settings, clock: &Clock) -> Result<Box<dyn TtsSessio
     let limit = settings.deadlines.connect;
     tokio::select! {
         biased;
-        session = settings.model.connect() => Ok(session?),
-        () = clock.reaches(clock.now() + limit) => Err(Failure::Connect(limit)),
+        session = guarded_future(guarded(|| settings.model.connect())?) => Ok(session??),
+        () = clock.reaches(clock.now().saturating_add(limit)) => Err(Failure::Connect(limit)),
     }
 }
 
@@ -171,7 +211,7 @@ impl Utterance<'_> {
         mut rest: Option<(TtsTextSender, BlockText)>,
     ) -> Result<(), Failure> {
         let (audio, mut chunks) = tts_audio();
-        let mut speaking = session.speak(text, audio);
+        let mut speaking = pin!(guarded_future(guarded(|| session.speak(text, audio))?));
         let mut spoken = None;
         let mut complete = self.clock.now();
         let mut quiet = Quiet { since: complete, heard: false };
@@ -179,26 +219,30 @@ impl Utterance<'_> {
             tokio::select! {
                 biased;
                 result = &mut speaking, if spoken.is_none() => spoken = Some(result),
+                piece = next_piece(&mut rest) => if !piece {
+                    // Only now the model can know what there is to say: silence counts from here.
+                    complete = self.clock.now();
+                    quiet.since = complete;
+                },
                 chunk = next(&mut chunks, spoken.is_some()) => match chunk {
                     Some(chunk) => {
                         if let Some(chunk) = self.joiner.pass(chunk) {
                             _ = self.out.send(Spoken::Audio(chunk)).await;
                         }
                         quiet = Quiet { since: self.clock.now(), heard: true };
+                        // Where audio never pauses, nothing else has its turn.
+                        if rest.is_none() && quiet.since >= self.end(complete) {
+                            break Err(self.block_took_too_long());
+                        }
                     }
                     None => break Ok(()),
-                },
-                piece = next_piece(&mut rest) => if !piece {
-                    // Only now the model can know what there is to say: silence counts from here.
-                    complete = self.clock.now();
-                    quiet.since = complete;
                 },
                 failure = self.too_late(quiet, complete), if rest.is_none() => break Err(failure),
             }
         };
         self.spent += self.clock.now().saturating_sub(complete);
         match spoken {
-            Some(result) => outcome.and(result.map_err(Failure::from)),
+            Some(result) => outcome.and(result?.map_err(Failure::from)),
             None => outcome,
         }
     }
@@ -210,13 +254,22 @@ impl Utterance<'_> {
             true => (deadlines.next_audio, Failure::NextAudio),
             false => (deadlines.first_audio, Failure::FirstAudio),
         };
-        let block = complete + deadlines.block.saturating_sub(self.spent);
-        if block < quiet.since + limit {
+        let (block, silence) = (self.end(complete), quiet.since.saturating_add(limit));
+        if block < silence {
             self.clock.reaches(block).await;
-            return Failure::Block(deadlines.block);
+            return self.block_took_too_long();
         }
-        self.clock.reaches(quiet.since + limit).await;
+        self.clock.reaches(silence).await;
         failure(limit)
+    }
+
+    /// When the block must be spoken whose text was complete then.
+    fn end(&self, complete: Duration) -> Duration {
+        complete.saturating_add(self.settings.deadlines.block.saturating_sub(self.spent))
+    }
+
+    fn block_took_too_long(&self) -> Failure {
+        Failure::Block(self.settings.deadlines.block)
     }
 }
 

@@ -129,7 +129,7 @@ impl<'a> Voice<'a> {
     pub(crate) async fn send(&mut self, spoken: Spoken) {
         match spoken {
             Spoken::Audio(chunk) => self.send_audio(chunk).await,
-            Spoken::End => self.end_block().await,
+            Spoken::Part | Spoken::End => self.end_block().await,
         }
     }
 

@@ -22,7 +22,7 @@ use cepa::{
     },
     testing::{Logged, ScriptedModel},
     tracing::{TracingMiddleware, UsageMiddleware},
-    tts::TtsMiddleware,
+    tts::{RecordSpeech, TtsMiddleware},
 };
 
 type Layer = Arc<dyn Middleware>;
@@ -53,6 +53,7 @@ fn stack(folder: &Path) -> Vec<Layer> {
         Arc::new(AgenticMemoryMiddleware::new(folder.join("memory")).unwrap()),
         Arc::new(DynamicContext::builder().date().build().unwrap()),
         Arc::new(RagMiddleware::builder([docs]).build().unwrap()),
+        Arc::new(RecordSpeech::to(folder.join("reply.wav"))),
         Arc::new(TtsMiddleware::new(voice)),
         Arc::new(ReplyBudgetControlMiddleware::builder(10_000).build().unwrap()),
         Arc::new(ModelRouterMiddleware::builder(others()).router_model(model()).build().unwrap()),

@@ -17,8 +17,8 @@ use crate::{
 /// A speech model over any OpenAI-compatible API (`/audio/speech`): OpenAI, vLLM, Kokoro-FastAPI, LocalAI, ….
 ///
 /// Each piece of a text (a whole text or a sentence) is one request, and the audio goes out as it comes. The formats
-/// that begin with a header (WAV, Opus in Ogg, FLAC) cannot be joined: for them a whole text is one request. PCM, the
-/// default, begins soonest. No key occurs in its `Debug`, in logs or in errors.
+/// that begin with a header (WAV, Opus in Ogg, FLAC) cannot be joined as they are: for them a whole text is one request.
+/// PCM, the default, begins soonest. No key occurs in its `Debug`, in logs or in errors.
 ///
 /// ```no_run
 /// use cepa_models::{OpenAiTts, SpeechFormat, synthesize};
@@ -160,6 +160,10 @@ impl fmt::Debug for OpenAiTts {
 impl TtsModel for OpenAiTts {
     fn name(&self) -> &str {
         &self.0.model
+    }
+
+    fn joins(&self) -> bool {
+        self.0.format.joins() || self.0.format == SpeechFormat::Wav
     }
 
     /// Nothing is sent before there is something to say.

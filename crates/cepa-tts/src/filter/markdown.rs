@@ -1,12 +1,18 @@
 //! Markdown as it is spoken.
 //!
 //! A parser of Markdown needs whole paragraphs, and speech begins with the first sentence. So this reads mark by mark and
-//! holds back only what is undecided: a link until its end, a run of `*` until the character after it.
+//! holds back only what is undecided: a link until its end, a run of `*` until the character after it. What is undecided
+//! for too long is decided as if the text ended there: so the work grows with the text, whatever is in it.
 
+mod fence;
 mod inline;
 mod line;
 
+use self::fence::Fence;
 use super::TextFilter;
+
+/// How many bytes are held back at most, before it is decided what they are.
+const HELD: usize = 1024;
 
 /// Leaves out what is not spoken of Markdown.
 pub(super) struct Markdown {
@@ -22,14 +28,22 @@ struct State {
     before: Option<char>,
     /// How many backticks end the inline code that is open.
     code: Option<usize>,
+    /// How many quotes the line is in.
+    quotes: usize,
+    /// How many links the text is in.
+    links: usize,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     LineStart,
     Inline,
-    /// In a code fence, which ends with so many of this character.
-    Fence(char, usize),
+    /// At the beginning of a line in a code fence.
+    Fence(Fence),
+    /// Within a line of a code fence.
+    Code(Fence),
+    /// In a URL that is longer than what is held back.
+    Url,
     /// In a line that is left out.
     Skipped,
 }
@@ -69,7 +83,8 @@ impl Token {
 
 impl Default for Markdown {
     fn default() -> Self {
-        Self { held: String::new(), state: State { place: Place::LineStart, before: None, code: None } }
+        let state = State { place: Place::LineStart, before: None, code: None, quotes: 0, links: 0 };
+        Self { held: String::new(), state }
     }
 }
 
@@ -89,8 +104,8 @@ impl Markdown {
     fn read(&mut self, complete: bool) -> String {
         let (mut spoken, mut at) = (String::new(), 0);
         while at < self.held.len() {
-            let text = &self.held[at..];
-            let Some(token) = self.state.next(text, complete) else { break };
+            let text = window(&self.held[at..]);
+            let Some(token) = self.state.next(text, complete || is_full(text)) else { break };
             let read = &text[..token.read];
             match token.spoken {
                 Spoken::Nothing => {}
@@ -98,6 +113,9 @@ impl Markdown {
                 Spoken::As(text) => spoken.push_str(&text),
             }
             self.state.before = read.chars().next_back().or(self.state.before);
+            if read.ends_with('\n') {
+                self.state.quotes = 0;
+            }
             self.state.place = token.then;
             at += token.read;
         }
@@ -111,7 +129,9 @@ impl State {
         match self.place {
             Place::LineStart => self.line_start(text, complete),
             Place::Inline => self.inline(text, complete),
-            Place::Fence(mark, length) => fenced(text, complete, mark, length),
+            Place::Fence(fence) => fence.line_start(text, complete),
+            Place::Code(fence) => fence.code(text, complete),
+            Place::Url => Self::url(text, complete),
             Place::Skipped => match text.find('\n') {
                 Some(end) => Token::drop(end + 1, Place::LineStart),
                 None => Token::drop(text.len(), Place::Skipped),
@@ -120,16 +140,18 @@ impl State {
     }
 }
 
-/// A line in a code fence: left out, and the last one is the one that closes it.
-fn fenced(text: &str, complete: bool, mark: char, length: usize) -> Decision {
-    let end = match text.find('\n') {
-        Some(end) => end + 1,
-        None if complete => text.len(),
-        None => return None,
-    };
-    let line = text[..end].trim();
-    let closes = line.len() >= length && line.chars().all(|c| c == mark);
-    Token::drop(end, if closes { Place::LineStart } else { Place::Fence(mark, length) })
+/// The beginning of the text, as far as it is looked at for one decision.
+fn window(text: &str) -> &str {
+    let mut end = text.len().min(HELD);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Whether the text at hand is all that is looked at: nothing more is waited for. (The next character may not fit.)
+fn is_full(text: &str) -> bool {
+    text.len() + char::MAX.len_utf8() > HELD
 }
 
 /// How often the character is at the beginning of the text.

@@ -43,6 +43,14 @@ pub enum RecordError {
         /// Where it is.
         url: String,
     },
+    /// A file that cannot be gone on with.
+    #[error("{path} cannot be gone on with: {source}", path = .path.display())]
+    GoOn {
+        /// The file.
+        path: PathBuf,
+        /// Why: it cannot be read, or is no WAV of 16 bits.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A file that cannot be written.
     #[error("{path} cannot be written: {source}; its folder must exist and be writable", path = .path.display())]
     Write {

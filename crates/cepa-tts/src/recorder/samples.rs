@@ -15,7 +15,12 @@ pub(super) struct Samples {
 
 impl Samples {
     fn of(sample_rate: u32, channels: u16, data: &[u8]) -> Self {
-        let data = data.chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]])).collect();
+        // The last ones may be cut off.
+        let frames = data.chunks_exact(2 * usize::from(channels.max(1)));
+        let data = frames
+            .flat_map(|frame| frame.chunks_exact(2))
+            .map(|pair| i16::from_le_bytes([pair[0], pair[1]]))
+            .collect();
         Self { sample_rate, channels, data }
     }
 

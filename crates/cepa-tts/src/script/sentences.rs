@@ -5,10 +5,12 @@
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
+use super::cut::cut;
+
 /// Words that end with a dot and never end a sentence. (`etc.` or `Inc.` may.)
-const ABBREVIATIONS: [&str; 24] = [
-    "capt", "cf", "col", "d.h", "dr", "e.g", "fr", "gen", "hr", "i.e", "lt", "mlle", "mme", "mr", "mrs",
-    "ms", "prof", "rev", "sgt", "sr", "sra", "st", "vs", "z.b",
+const ABBREVIATIONS: [&str; 27] = [
+    "approx", "ave", "capt", "cf", "col", "dr", "fr", "ft", "gen", "gov", "hr", "lt", "mlle", "mme", "mr",
+    "mrs", "ms", "mt", "prof", "rep", "rev", "sen", "sgt", "sr", "sra", "st", "vs",
 ];
 
 /// Without a space before them, Unicode counts them to the sentence that ends.
@@ -34,7 +36,8 @@ pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     .flat_map(Ellipses::of)
 }
 
-/// Whether what ends here is no sentence: it ends with an abbreviation, an initial, or the number of a list.
+/// Whether what ends here is no sentence: it ends with an abbreviation, an initial, or the number of a list. Letters with
+/// dots (`U.S.`, `p.m.`, `e.g.`) are taken for abbreviations also where a sentence ends with them.
 fn goes_on(text: &str) -> bool {
     let Some(text) = text.trim_end_matches([' ', '\t', '\u{a0}']).strip_suffix('.') else { return false };
     let before = text.rfind(|c: char| !(c.is_alphanumeric() || c == '.'));
@@ -47,8 +50,14 @@ fn goes_on(text: &str) -> bool {
         (None, _) => false,
         (Some(initial), None) if initial.is_uppercase() => true,
         (Some(_), _) if word.chars().all(|c| c.is_ascii_digit()) => text.trim_start().len() == word.len(),
+        (_, Some('.')) if word.split('.').all(is_letter) => true,
         _ => ABBREVIATIONS.contains(&word.to_lowercase().as_str()),
     }
+}
+
+fn is_letter(text: &str) -> bool {
+    let mut characters = text.chars();
+    characters.next().is_some_and(char::is_alphabetic) && characters.next().is_none()
 }
 
 /// The parts of a sentence that ends with `…` in its middle as well.
@@ -87,26 +96,44 @@ fn end_after_ellipsis(text: &str, at: usize) -> Option<usize> {
     begins.then(|| text.len() - rest.len())
 }
 
-/// Gives out sentences as they are complete. How the text is cut makes no difference.
-#[derive(Default)]
+/// Gives out sentences as they are complete. How the text is cut makes no difference, but to sentences that are too long.
 pub(super) struct Sentences {
-    held: String,
+    pub(super) held: String,
+    /// Something in it may end a sentence: else nobody has to look for one.
+    pub(super) may_end: bool,
+    /// Longer texts, in characters, are not held: they are given out in parts before they are complete.
+    max_length: usize,
 }
 
 impl Sentences {
+    pub(super) fn new(max_length: usize) -> Self {
+        Self { held: String::new(), may_end: false, max_length }
+    }
+
     /// Takes more text and gives out the sentences that are known to be complete.
     pub(super) fn push(&mut self, text: &str) -> Vec<String> {
         self.held.push_str(text);
+        self.may_end = self.may_end || text.chars().any(may_end);
         let (mut complete, mut end) = (Vec::new(), 0);
-        for sentence in sentences(&self.held) {
-            let after = end + sentence.len();
-            if !is_certain(sentence, &self.held[after..]) {
-                break;
+        if self.may_end {
+            for sentence in sentences(&self.held) {
+                let after = end + sentence.len();
+                if !is_certain(sentence, &self.held[after..]) {
+                    break;
+                }
+                complete.push(sentence.to_owned());
+                end = after;
             }
-            complete.push(sentence.to_owned());
-            end = after;
+            self.held.drain(..end);
         }
-        self.held.drain(..end);
+        if self.held.len() > self.max_length && self.held.chars().count() > self.max_length {
+            let mut parts = cut(&self.held, self.max_length);
+            self.held = parts.pop().unwrap_or_default();
+            complete.append(&mut parts);
+        }
+        if !complete.is_empty() {
+            self.may_end = self.held.chars().any(may_end);
+        }
         complete
     }
 
@@ -115,6 +142,13 @@ impl Sentences {
         let held = std::mem::take(&mut self.held);
         sentences(&held).map(str::to_owned).collect()
     }
+}
+
+/// Whether a sentence can end with this character.
+fn may_end(c: char) -> bool {
+    // Unicode is asked: its list is long.
+    !(c.is_ascii_alphanumeric() || matches!(c, ' ' | ','))
+        && (c == '…' || format!("a{c} A").split_sentence_bounds().nth(1).is_some())
 }
 
 /// Whether a sentence ends here whatever comes: a line ends, or the next sentence has its first letter. Before that, a

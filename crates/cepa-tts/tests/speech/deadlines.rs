@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
-use cepa_core::testing::{Answer, Logged, ScriptedModel};
+use cepa_core::{
+    serde_json::json,
+    testing::{Answer, Logged, ScriptedModel, ScriptedTool},
+};
 use cepa_tts::{Builder, Per, TtsError, TtsMiddleware};
 use tokio::time::{Instant, sleep};
 
 use crate::{
-    support::{agent, heard, log, within},
+    support::{agent, builder, heard, log, within},
     voice::{Act, Voice},
 };
 
@@ -48,6 +51,80 @@ async fn a_voice_that_hangs_is_cut_off_and_the_reply_goes_on() {
         let warned = warnings.take();
         assert_eq!(warned.len(), 1, "{warned:?}");
         assert!(warned[0].contains(reason), "{warned:?}");
+    }
+}
+
+/// A text block, and a tool after it.
+fn step(number: usize) -> Answer {
+    Answer::new().text(format!("Step {number}.")).tool_call("look", json!({}))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_is_dead_holds_a_reply_up_for_two_blocks() {
+    let warnings = Logged::warnings("cepa_tts");
+    // A block with nothing to say is no success.
+    let silent = || Answer::new().text("...").tool_call("look", json!({}));
+    for (voice, after) in [
+        (Voice::new().connecting([Act::Hang]), 2),
+        (Voice::acting([Act::Hang]), 4),
+        (Voice::acting([Act::Hang]).realtime(), 4),
+        (Voice::acting([Act::Fail]), 0),
+    ] {
+        let speech = strict(&voice).build().unwrap();
+        let rounds = (1..10).flat_map(|number| [step(number), silent()]);
+        let model = ScriptedModel::new(rounds.chain([Answer::new().text("Done.")]));
+        let mut agent = builder(&model).tool(ScriptedTool::echo("look")).middleware(speech).build().unwrap();
+        let start = Instant::now();
+        let log = log(&mut agent).await;
+        log.assert(["...", "REPLY_END completed"]);
+        assert_eq!((start.elapsed().as_secs(), heard(log.events())), (after, vec![]));
+        let warned = warnings.take();
+        assert_eq!(warned.len(), 2, "{warned:?}");
+        assert!(warned[1].contains("nothing more of it is spoken"), "{warned:?}");
+        assert_eq!(voice.sessions(), 2);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_block_that_fails_now_and_then_stops_nothing() {
+    let voice = Voice::new().first([Act::Fail]).first([Act::Echo]).first([Act::Hang]);
+    let speech = strict(&voice).build().unwrap();
+    let model = ScriptedModel::new((1..5).map(step).chain([Answer::new().text("Done.")]));
+    let mut agent = builder(&model).tool(ScriptedTool::echo("look")).middleware(speech).build().unwrap();
+    assert_eq!(heard(log(&mut agent).await.events()), ["Step 2.", "Step 4.", "Done."]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_may_be_as_long_as_can_be() {
+    for voice in [
+        Voice::slow(100),
+        Voice::slow(100).realtime(),
+        Voice::slow(100).connecting([Act::Wait(seconds(100))]),
+    ] {
+        let speech = TtsMiddleware::builder(voice)
+            .connect_within(Duration::MAX)
+            .first_audio_within(Duration::MAX)
+            .next_audio_within(Duration::MAX)
+            .block_within(Duration::MAX);
+        let mut agent = agent(&ScriptedModel::new(["Hello"]), speech.build().unwrap());
+        assert_eq!(heard(log(&mut agent).await.events())[0].trim_end_matches('.'), "Hello");
+    }
+}
+
+// In real time: a voice that never waits lets no time pass that is not real.
+#[tokio::test]
+async fn a_voice_that_never_pauses_is_cut_off_too() {
+    let limit = Duration::from_millis(200);
+    for voice in [Voice::endless(), Voice::endless().realtime()] {
+        let speech = TtsMiddleware::builder(voice).block_within(limit).build().unwrap();
+        let mut agent = agent(&ScriptedModel::new(["Hello"]), speech);
+        let start = Instant::now();
+        let run = async {
+            let mut stream = agent.reply("Go").stream();
+            while stream.next().await.is_some() {}
+        };
+        let outcome = tokio::time::timeout(seconds(60), run).await;
+        assert!(outcome.is_ok(), "{:?}", start.elapsed());
     }
 }
 

@@ -5,6 +5,7 @@ mod beside;
 mod deadlines;
 mod faults;
 mod interrupts;
+mod panics;
 mod recording;
 mod support;
 mod text;

@@ -4,16 +4,16 @@ use std::{fs, sync::Arc};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use cepa_core::{
-    AgentEvent, BoxFuture, DataDelta, EventKind, Result,
+    Agent, AgentEvent, BoxFuture, ConfirmResult, DataDelta, EventKind, Result, UserConfirmResultEvent,
     serde_json::json,
-    testing::{Answer, Logged, ScriptedModel, ScriptedTool},
+    testing::{Answer, EventLog, Logged, ScriptedModel, ScriptedTool},
 };
 use cepa_models::{AudioChunk, TtsAudio, TtsModel, TtsSession, TtsText};
 use cepa_tts::{Per, RecordSpeech, TtsMiddleware, WavRecorder};
 use hound::{SampleFormat, WavReader, WavSpec, WavWriter};
 
 use crate::{
-    support::{builder, log},
+    support::{builder, log, within},
     voice::Voice,
 };
 
@@ -63,6 +63,174 @@ async fn a_file_that_cannot_be_written_is_a_warning() {
     log(&mut agent).await.assert(["...", "REPLY_END completed"]);
     let warnings = warnings.take();
     assert!(warnings.len() == 1 && warnings[0].contains("/nowhere/at all/reply.wav"), "{warnings:?}");
+}
+
+/// An agent whose replies say "Well" where `first` is so, ask for a permission, and then say "Done".
+fn asking(record: RecordSpeech, first: bool) -> Agent {
+    let ask = Answer::new().tool_call("rm", json!({}));
+    let model = ScriptedModel::new([
+        if first { Answer::new().text("Well").tool_call("rm", json!({})) } else { ask },
+        Answer::new().text("Done"),
+    ]);
+    builder(&model)
+        .tool(ScriptedTool::echo("rm").asks())
+        .middleware(record)
+        .middleware(TtsMiddleware::new(Voice::new()))
+        .build()
+        .unwrap()
+}
+
+/// Says yes.
+async fn confirm(agent: &mut Agent) {
+    let waiting = agent.waiting_for().unwrap();
+    let yes = UserConfirmResultEvent::new(
+        waiting.reply_id.clone(),
+        waiting.confirmations.into_iter().map(ConfirmResult::confirm),
+    );
+    within(EventLog::of(agent.reply(yes))).await.assert(["...", "REPLY_END completed"]);
+}
+
+#[tokio::test]
+async fn a_reply_that_goes_on_after_a_pause_goes_on_with_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("reply.wav");
+    for record in [RecordSpeech::to(&path), {
+        let path = path.clone();
+        RecordSpeech::to_each(move |_| path.clone())
+    }] {
+        // Whatever was there is not of this reply.
+        fs::write(&path, wav(16_000, 2, &[7, 7])).unwrap();
+        let mut agent = asking(record, true);
+        log(&mut agent).await;
+        assert_eq!(samples(&path), (spec(8_000, 1), said("Well")));
+        confirm(&mut agent).await;
+        assert_eq!(samples(&path), (spec(8_000, 1), said("WellDone")));
+    }
+}
+
+#[tokio::test]
+async fn a_reply_does_not_go_on_with_the_file_of_another_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("reply.wav");
+    let record = RecordSpeech::to(&path);
+    // Nothing was said before the pause, and the file is of another reply.
+    fs::write(&path, wav(8_000, 1, &[7, 7])).unwrap();
+    let mut silent = asking(record.clone(), false);
+    log(&mut silent).await;
+    confirm(&mut silent).await;
+    assert_eq!(samples(&path).1, said("Done"));
+    // Another reply comes between.
+    let (mut first, mut second) = (asking(record.clone(), true), asking(record, true));
+    log(&mut first).await;
+    log(&mut second).await;
+    confirm(&mut second).await;
+    assert_eq!(samples(&path).1, said("WellDone"));
+    confirm(&mut first).await;
+    assert_eq!(samples(&path).1, said("Done"));
+}
+
+#[test]
+fn a_file_that_cannot_be_gone_on_with_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("reply.wav");
+    for (file, expected) in
+        [(b"no WAV".to_vec(), "reply.wav cannot be gone on with"), (wav(16_000, 1, &[1]), "16000 Hz")]
+    {
+        fs::write(&path, &file).unwrap();
+        let mut recorder = WavRecorder::going_on(&path);
+        block("b", "audio/pcm;rate=8000", &[&[0, 0]]).iter().for_each(|event| recorder.feed(event));
+        let error = recorder.finish().unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), file);
+    }
+    // Nothing new was said.
+    assert_eq!(WavRecorder::going_on(&path).finish().unwrap(), None);
+    // Nothing is there.
+    let mut recorder = WavRecorder::going_on(folder.path().join("new.wav"));
+    block("b", "audio/pcm;rate=8000", &[&[0, 0]]).iter().for_each(|event| recorder.feed(event));
+    assert!(recorder.finish().unwrap().is_some());
+}
+
+#[test]
+fn what_is_good_is_written_and_the_rest_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("reply.wav");
+    let good = |id| block(id, "audio/wav", &[&wav(8_000, 1, &[1, 2])]);
+    for (other, expected) in [
+        (block("x", "audio/wav", &[b"RIFF\0\0\0\0WAVE"]), "cut off"),
+        (block("x", "audio/mpeg", &[b"ID3"]), "`audio/mpeg`"),
+        (block("x", "audio/pcm;rate=16000", &[&[0, 0]]), "8000 Hz on 1 channel(s) and then 16000 Hz"),
+    ] {
+        for events in [[good("a"), other.clone(), good("b")].concat(), [good("a"), good("b"), other].concat()]
+        {
+            let mut recorder = WavRecorder::new(&path);
+            events.iter().for_each(|event| recorder.feed(event));
+            let recording = recorder.finish().unwrap().unwrap();
+            assert_eq!(samples(&path), (spec(8_000, 1), vec![1, 2, 1, 2]));
+            assert_eq!(recording.left_out.len(), 1);
+            assert!(recording.left_out[0].contains(expected), "{recording:?}");
+        }
+    }
+    // The last moment is cut off in its middle.
+    let mut recorder = WavRecorder::new(&path);
+    let stereo = block("b", "audio/pcm;rate=8000;channels=2", &[&[1, 0, 2, 0, 3, 0]]);
+    stereo.iter().for_each(|event| recorder.feed(event));
+    assert_eq!(recorder.finish().unwrap().unwrap().left_out, [""; 0]);
+    assert_eq!(samples(&path), (spec(8_000, 2), vec![1, 2]));
+}
+
+#[tokio::test]
+async fn what_a_layer_leaves_out_is_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("reply.wav");
+    let model = ScriptedModel::new([
+        Answer::new().text("Let me see").tool_call("look", json!({})),
+        Answer::new().text("Done"),
+    ]);
+    let relabels = cepa_core::on_reply(|_cx, input, next| async move {
+        let mut blocks = 0;
+        next.tap(input, move |event: &mut AgentEvent| {
+            if let EventKind::DataBlockStart { media_type, .. } = &mut event.kind {
+                blocks += 1;
+                if blocks == 2 {
+                    *media_type = "audio/flac".into();
+                }
+            }
+        })
+        .await
+    });
+    let warnings = Logged::warnings("cepa_tts");
+    let mut agent = builder(&model)
+        .tool(ScriptedTool::echo("look"))
+        .middleware(RecordSpeech::to(&path))
+        .middleware(relabels)
+        .middleware(TtsMiddleware::new(Voice::new()))
+        .build()
+        .unwrap();
+    log(&mut agent).await;
+    assert_eq!(samples(&path).1, said("Let me see"));
+    let warnings = warnings.take();
+    assert!(warnings.len() == 1 && warnings[0].contains("`audio/flac`"), "{warnings:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_has_the_permissions_of_any_other_and_keeps_its_own() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let (path, other) = (folder.path().join("reply.wav"), folder.path().join("other"));
+    fs::write(&other, "").unwrap();
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode();
+    let record = || {
+        let mut recorder = WavRecorder::new(&path);
+        block("b", "audio/pcm;rate=8000", &[&[0, 0]]).iter().for_each(|event| recorder.feed(event));
+        recorder.finish().unwrap();
+    };
+    record();
+    assert_eq!(mode(&path), mode(&other));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    record();
+    assert_eq!(mode(&path) & 0o777, 0o640);
 }
 
 /// The events of one audio block with these pieces.
@@ -130,7 +298,6 @@ fn what_cannot_be_written_is_named_and_what_was_there_stays() {
         let delta = DataDelta::Url("https://a.b/c.wav".to_owned());
         AgentEvent::new(EventKind::DataBlockDelta { reply_id, block_id, media_type, delta })
     };
-    let pcm = |id, rate| block(id, &format!("audio/pcm;rate={rate}"), &[&[0, 0]]);
     let mut wav_of_24_bits = wav(8_000, 1, &[1, 2, 3]);
     wav_of_24_bits[34] = 24;
     for (events, expected) in [
@@ -139,7 +306,6 @@ fn what_cannot_be_written_is_named_and_what_was_there_stays() {
         (block("b", "audio/wav", &[b"RIFF"]), "cut off"),
         (block("b", "audio/wav", &[b"<html>"]), "no WAV"),
         (block("b", "audio/wav", &[&wav_of_24_bits]), "24 bits"),
-        ([pcm("a", 8_000), pcm("b", 16_000)].concat(), "8000 Hz on 1 channel(s) and then 16000 Hz"),
         ([block("b", "audio/wav", &[]), vec![url("b")]].concat(), "https://a.b/c.wav"),
     ] {
         let mut recorder = WavRecorder::new(&path);

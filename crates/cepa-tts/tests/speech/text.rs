@@ -46,6 +46,34 @@ async fn text_of_which_a_filter_leaves_nothing_is_not_spoken() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn marks_without_a_word_are_not_spoken() {
+    // The last ones are marks where all else was filtered out.
+    for text in ["...", "( )", "👍", "---\n", "**", ": ?!", "https://a.b/c.", "(https://a.b)"] {
+        for (voice, per) in
+            [(Voice::new(), Per::Block), (Voice::new(), Per::Sentence), (Voice::new().realtime(), Per::Block)]
+        {
+            let speech =
+                TtsMiddleware::builder(voice.clone()).per(per).filter(SpeechFilter::markdown()).build();
+            let model = ScriptedModel::new([Answer::new().texts(text.chars())]);
+            assert_eq!(heard(log(&mut agent(&model, speech.unwrap())).await.events()), [""; 0], "{text}");
+            assert_eq!((voice.sessions(), voice.told()), (0, vec![]), "{text}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_text_without_sentences_is_spoken_while_it_is_written() {
+    let voice = Voice::new();
+    let speech = TtsMiddleware::builder(voice.clone()).per(Per::Sentence).max_length(50).build().unwrap();
+    let words = Answer::new().texts(["word "; 30]).delay(std::time::Duration::from_secs(60)).text("end");
+    let log = log(&mut agent(&ScriptedModel::new([words]), speech)).await;
+    assert_eq!(heard(log.events()), ["word ".repeat(30) + "end"]);
+    assert!(voice.told().iter().all(|part| part.len() <= 50));
+    let at = |event_type: &str| log.events().iter().position(|event| event.event_type() == event_type);
+    assert!(at("DATA_BLOCK_DELTA") < at("TEXT_BLOCK_END"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_function_stands_in_for_a_filter() {
     let voice = Voice::new();
     let filter = SpeechFilter::function(|line| line.replace("NASA", "nasa"));

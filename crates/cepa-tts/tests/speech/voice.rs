@@ -23,6 +23,9 @@ pub(crate) enum Act {
     Wait(Duration),
     Hang,
     Fail,
+    Panic,
+    /// Says this without an end, as long as somebody listens.
+    Endless(&'static str),
 }
 
 /// A voice that does the same for each text, but for the first ones where other things are set.
@@ -53,6 +56,11 @@ impl Voice {
     /// Says each text after so many seconds.
     pub(crate) fn slow(seconds: u64) -> Self {
         Self::acting([Act::Wait(Duration::from_secs(seconds)), Act::Echo])
+    }
+
+    /// Says something without an end, and without a pause.
+    pub(crate) fn endless() -> Self {
+        Self::acting([Act::Endless("x")])
     }
 
     /// Does this for each text.
@@ -121,6 +129,13 @@ async fn act(acts: &[Act], text: &str, audio: Option<&TtsAudio>) -> Result<()> {
                 continue;
             }
             Act::Hang => std::future::pending().await,
+            Act::Endless(said) => {
+                while let Some(audio) = audio
+                    && audio.send(AudioChunk::pcm(8_000, *said)).await
+                {}
+                continue;
+            }
+            Act::Panic => panic!("the voice breaks"),
             Act::Fail => return Err(ModelError::new(ErrorType::RateLimit, "too many requests").into()),
         };
         if let Some(audio) = audio {

@@ -1,10 +1,13 @@
 //! Marks within a line.
 
-use super::{Decision, Markdown, Place, State, Token, run};
+use super::{Decision, Fence, Markdown, Place, State, Token, is_full, run};
 use crate::filter::TextFilter as _;
 
+/// How deep brackets may stand in each other. Where they are deeper, they are text.
+const DEPTH: usize = 3;
+
 /// What begins a URL.
-const URLS: [&str; 4] = ["https://", "http://", "ftp://", "www."];
+const URLS: [&str; 5] = ["https://", "http://", "ftp://", "www.", "data:image/"];
 
 impl State {
     pub(super) fn inline(&mut self, text: &str, complete: bool) -> Decision {
@@ -36,24 +39,27 @@ impl State {
             }
             '!' => match text[1..].chars().next() {
                 None if !complete => None,
-                Some('[') => link(text, 1, complete),
+                Some('[') => self.link(text, 1, complete),
                 _ => Token::keep(1, Place::Inline),
             },
-            '[' => link(text, 0, complete),
+            '[' => self.link(text, 0, complete),
             '<' => match begins_url(&text[1..], complete)? {
-                true => match text.find(['>', '\n']) {
+                true => match text.find(|c: char| c == '>' || c.is_whitespace()) {
                     Some(end) if text.as_bytes()[end] == b'>' => Token::drop(end + 1, Place::Inline),
                     None if !complete => None,
                     _ => Token::drop(1, Place::Inline),
                 },
                 false => Token::keep(1, Place::Inline),
             },
-            _ if !self.before.is_some_and(in_a_word) && begins_url(text, complete)? => url(text, complete),
+            _ if !self.before.is_some_and(in_a_word) && begins_url(text, complete)? => {
+                Self::url(text, complete)
+            }
             first => Token::keep(first.len_utf8(), Place::Inline),
         }
     }
 
-    /// Backticks begin or end inline code, whose text stays as it is.
+    /// Backticks begin or end inline code, whose text stays as it is. So many that they can be a fence are one where
+    /// nothing in the line ends them.
     fn backticks(&mut self, text: &str, complete: bool) -> Decision {
         let length = run(text, '`');
         if length == text.len() && !complete {
@@ -62,7 +68,15 @@ impl State {
         match self.code {
             Some(opened) if opened != length => return Token::keep(length, Place::Inline),
             Some(_) => self.code = None,
-            None => self.code = Some(length),
+            None if length < 3 => self.code = Some(length),
+            None => match text[length..].find(['`', '\n']).map(|at| text.as_bytes()[length + at]) {
+                None if !complete => return None,
+                Some(b'\n') => {
+                    let fence = Fence { mark: '`', length, quotes: self.quotes, after_words: true };
+                    return Token::drop(length, Place::Code(fence));
+                }
+                _ => self.code = Some(length),
+            },
         }
         Token::drop(length, Place::Inline)
     }
@@ -87,53 +101,91 @@ impl State {
             false => Token::keep(length, Place::Inline),
         }
     }
-}
-
-/// A link, or an image, whose bracket is at `start`: its text is spoken. Where there is none, its first mark is text.
-fn link(text: &str, start: usize, complete: bool) -> Decision {
-    let none = || Token::keep(1, Place::Inline);
-    let undecided = |line_ends: bool| if complete || line_ends { none() } else { None };
-    let label = match closing(&text[start..], '[', ']') {
-        Ok(end) => start + end,
-        Err(line_ends) => return undecided(line_ends),
-    };
-    let rest = &text[label + 1..];
-    let target = match rest.chars().next() {
-        Some('(') => closing(rest, '(', ')'),
-        Some('[') => closing(rest, '[', ']'),
-        None => return undecided(false),
-        Some(_) => return none(),
-    };
-    match target {
-        Ok(end) => {
-            let mut inner = Markdown::default();
-            inner.state.place = Place::Inline;
-            let spoken = inner.push(&text[start + 1..label]) + &inner.finish();
-            Token::say(label + 1 + end + 1, spoken, Place::Inline)
+    /// A link, or an image, whose bracket is at `start`: its text is spoken. Where there is none, its first mark is text.
+    fn link(&self, text: &str, start: usize, complete: bool) -> Decision {
+        let none = || Token::keep(1, Place::Inline);
+        let undecided = || if complete { none() } else { None };
+        if self.links == DEPTH {
+            return none();
         }
-        Err(line_ends) => undecided(line_ends),
+        let label = match closing(&text[start..], '[', ']') {
+            Closing::At(end) => start + end,
+            Closing::Never => return none(),
+            Closing::Unknown => return undecided(),
+        };
+        let rest = &text[label + 1..];
+        let target = match rest.chars().next() {
+            Some('(') => closing(rest, '(', ')'),
+            Some('[') => closing(rest, '[', ']'),
+            None => return undecided(),
+            Some(_) => return none(),
+        };
+        match target {
+            Closing::At(end) => {
+                let mut inner = Markdown::default();
+                inner.state.place = Place::Inline;
+                inner.state.links = self.links + 1;
+                let spoken = inner.push(&text[start + 1..label]) + &inner.finish();
+                Token::say(label + 1 + end + 1, spoken, Place::Inline)
+            }
+            Closing::Never => none(),
+            Closing::Unknown => undecided(),
+        }
+    }
+
+    /// A URL: left out, but for the marks of the sentence that it stands in.
+    pub(super) fn url(text: &str, complete: bool) -> Decision {
+        let is_over = |c: char| c.is_whitespace() || c >= EAST || "<>\"`{}|^“”‘’«»…".contains(c);
+        let end = match text.find(is_over) {
+            Some(end) => end,
+            None if is_full(text) => return Token::drop(text.len(), Place::Url),
+            None if complete => text.len(),
+            None => return None,
+        };
+        let mut url = &text[..end];
+        loop {
+            let shorter = url.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_', '~', ']']);
+            let shorter = match shorter.strip_suffix(')') {
+                Some(shorter) if !shorter.contains('(') => shorter,
+                _ => shorter,
+            };
+            if shorter.len() == url.len() {
+                return Token::drop(url.len(), Place::Inline);
+            }
+            url = shorter;
+        }
     }
 }
 
-/// Where the bracket at the beginning of the text is closed, in its line. The error says whether the line ends before.
-fn closing(text: &str, open: char, close: char) -> Result<usize, bool> {
+/// Where a bracket is closed.
+enum Closing {
+    At(usize),
+    /// Not in its line, or others stand in it too deep.
+    Never,
+    /// Not in the text at hand.
+    Unknown,
+}
+
+/// Where the bracket at the beginning of the text is closed, in its line.
+fn closing(text: &str, open: char, close: char) -> Closing {
     let (mut depth, mut escaped) = (0, false);
     for (at, c) in text.char_indices() {
         match c {
-            '\n' => return Err(true),
+            '\n' => return Closing::Never,
             _ if escaped => escaped = false,
             '\\' => escaped = true,
+            c if c == open && depth == DEPTH => return Closing::Never,
             c if c == open => depth += 1,
             c if c == close => {
                 depth -= 1;
                 if depth == 0 {
-                    return Ok(at);
+                    return Closing::At(at);
                 }
             }
             _ => {}
         }
     }
-    Err(false)
+    Closing::Unknown
 }
 
 /// Whether a URL begins here; `None` when it takes more text to know.
@@ -156,25 +208,3 @@ fn in_a_word(c: char) -> bool {
 
 /// Where the scripts of East Asia begin.
 const EAST: char = '\u{2e80}';
-
-/// A URL: left out, but for the marks of the sentence that it stands in.
-fn url(text: &str, complete: bool) -> Decision {
-    let is_over = |c: char| c.is_whitespace() || c >= EAST || "<>\"`{}|^“”‘’«»…".contains(c);
-    let end = match text.find(is_over) {
-        Some(end) => end,
-        None if complete => text.len(),
-        None => return None,
-    };
-    let mut url = &text[..end];
-    loop {
-        let shorter = url.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_', '~', ']']);
-        let shorter = match shorter.strip_suffix(')') {
-            Some(shorter) if !shorter.contains('(') => shorter,
-            _ => shorter,
-        };
-        if shorter.len() == url.len() {
-            return Token::drop(url.len(), Place::Inline);
-        }
-        url = shorter;
-    }
-}

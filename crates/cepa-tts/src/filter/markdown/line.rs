@@ -1,6 +1,6 @@
 //! The marks at the beginning of a line.
 
-use super::{Decision, Place, State, Token, run};
+use super::{Decision, Fence, Place, State, Token, run};
 
 impl State {
     /// At the beginning of a line, or after a mark there: after `- ` another one may follow.
@@ -24,7 +24,10 @@ impl State {
         match first {
             '\n' | '\r' => Token::keep(indent + 1, Place::LineStart),
             '|' => Token::drop(indent, Place::Skipped),
-            '>' => Token::drop(indent + 1, Place::LineStart),
+            '>' => {
+                self.quotes += 1;
+                Token::drop(indent + 1, Place::LineStart)
+            }
             '#' => {
                 let length = run(marks, '#');
                 match spaced(length)? {
@@ -44,13 +47,17 @@ impl State {
                 match marks[length..].find(['`', '\n']).map(|at| marks.as_bytes()[length + at]) {
                     Some(b'`') if first == '`' => text_begins(),
                     None if first == '`' && !complete => None,
-                    _ => match marks.find('\n') {
-                        Some(end) => Token::drop(indent + end + 1, Place::Fence(first, length)),
-                        None if complete => Token::drop(text.len(), Place::Fence(first, length)),
-                        None => None,
-                    },
+                    _ => {
+                        let fence = Fence { mark: first, length, quotes: self.quotes, after_words: false };
+                        Token::drop(indent + length, Place::Code(fence))
+                    }
                 }
             }
+            '0'..='9' => match number(marks, complete)? {
+                0 => text_begins(),
+                // What stands after it may be a fence.
+                length => Token::say(indent + length, marks[..length].to_owned(), Place::LineStart),
+            },
             '-' | '*' | '+' | '_' | '=' => {
                 // A rule or an underline: a line of nothing else.
                 let ruled = marks.len() - marks.trim_start_matches([first, ' ', '\t', '\r']).len();
@@ -78,6 +85,19 @@ impl State {
 /// Inline text begins here; nothing was read.
 fn self_inline() -> Decision {
     Token::drop(0, Place::Inline)
+}
+
+/// The length of the number of a list, as in `1. `; 0 for none, `None` when it takes more text to know.
+fn number(text: &str, complete: bool) -> Option<usize> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let mut after = text[digits..].chars();
+    match (after.next(), after.next()) {
+        // So many are no number of a list.
+        _ if digits > 9 => Some(0),
+        (None, _) | (Some('.' | ')'), None) if !complete => None,
+        (Some('.' | ')'), Some(' ' | '\t')) => Some(digits + 2),
+        _ => Some(0),
+    }
 }
 
 /// The length of the box of a task, as in `- [x] `; 0 for none, `None` when it takes more text to know.
