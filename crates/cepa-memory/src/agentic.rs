@@ -5,6 +5,7 @@ mod error;
 mod folder;
 mod front_matter;
 mod index;
+mod inert;
 mod listing;
 mod middleware;
 mod name;
@@ -12,5 +13,6 @@ mod prompt;
 mod selection;
 mod settings;
 mod tools;
+mod upkeep;
 
 pub use self::{error::AgenticMemoryError, middleware::AgenticMemoryMiddleware, settings::Builder};

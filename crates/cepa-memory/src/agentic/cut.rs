@@ -1,5 +1,7 @@
 //! Texts within a number of tokens.
 
+use std::borrow::Cow;
+
 /// The estimate of AgentScope 2.0.11: a quarter of the bytes.
 pub(super) fn tokens(bytes: usize) -> usize {
     (bytes + 2) / 4
@@ -23,9 +25,26 @@ pub(super) fn cut(text: &str, max: usize) -> &str {
     }
 }
 
+/// A text of at most about so many tokens: a longer one by its beginning and its end, as either may say what is wanted.
+pub(super) fn both_ends(text: &str, max: usize) -> Cow<'_, str> {
+    if tokens(text.len()) <= max {
+        return text.into();
+    }
+    // A token is four bytes; half of them at each end.
+    let (head, tail) = (text.floor_char_boundary(2 * max), text.ceil_char_boundary(text.len() - 2 * max));
+    format!("{} […] {}", &text[..head], &text[tail..]).into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_text_keeps_both_of_its_ends() {
+        assert_eq!(both_ends("abcdefgh", 2), "abcdefgh");
+        assert_eq!(both_ends("abcdefghijkl", 2), "abcd […] ijkl");
+        assert_eq!(both_ends("ü🦀🦀🦀🦀ü", 1), "ü […] ü");
+    }
 
     #[test]
     fn a_text_is_cut_within_its_tokens_and_never_inside_of_a_sign() {

@@ -75,7 +75,7 @@ impl Middleware for AgenticMemoryMiddleware {
     }
 
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
-        if self.0.settings.tools { tools::all(&self.0) } else { Vec::new() }
+        if self.0.settings.tools { tools::of(&self.0) } else { Vec::new() }
     }
 
     async fn on_system_prompt(&self, _cx: Cx<SystemPrompt>, prompt: String) -> Result<String> {
