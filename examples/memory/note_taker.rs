@@ -1,8 +1,10 @@
 //! A model for machines without a language model.
 
+use std::time::SystemTime;
+
 use cepa::{
     BoxFuture, ChatChunk, ChatModel, ChatResponse, ModelOutlet, ModelRequest, Msg, Result, Role,
-    models::ExtractiveModel,
+    ToolResultState, models::ExtractiveModel,
 };
 use serde_json::json;
 
@@ -38,7 +40,7 @@ impl ChatModel for NoteTaker {
                 let words = told.split_whitespace().take(6).collect::<Vec<_>>().join(" ");
                 let note = json!({
                     // Each note is a file of its own, also where notes of earlier runs are kept.
-                    "file": format!("note_{}.md", Timestamp::now().strftime("%Y%m%d_%H%M%S_%f")),
+                    "file": format!("note_{}.md", now()),
                     "name": "What the user has told",
                     "description": format!("Before something is said about: {words}"),
                     "type": "user",
@@ -51,6 +53,11 @@ impl ChatModel for NoteTaker {
             Ok(ChatResponse::streamed())
         })
     }
+}
+
+/// Nanoseconds since 1970.
+fn now() -> u128 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos()
 }
 
 /// What the user says last, if it is no question.

@@ -81,14 +81,33 @@ fn memory_of(line: &[u8]) -> Option<Name> {
     };
     let rest = rest.trim_start();
     let is_its_own = rest.is_empty() || rest.starts_with(['—', '–', '-', ':']);
-    // What was no text might have been another name.
-    let name = Name::of_memory(name).ok()?;
-    (is_its_own && !name.as_str().contains('\u{fffd}')).then_some(name)
+    is_its_own.then(|| Name::of_memory(name).ok())?
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        // Otherwise it would be added again and again.
+        #[test]
+        fn the_line_of_a_memory_is_known_again_whatever_it_is_called(
+            path in r"(\PC{1,8}/){0,2}\PC{1,12}(\]\(|>\)|\.md\)| )?\PC{1,4}\.md",
+            title in proptest::option::of(r"\PC{1,30}"),
+            description in proptest::option::of(r"\PC{1,30}"),
+        ) {
+            let Ok(name) = Name::of_memory(&path) else { return Ok(()) };
+            let text = |text: Option<String>| text.map(|text| one_line(&text)).filter(|text| !text.is_empty());
+            let matter = FrontMatter { name: text(title), description: text(description), kind: None };
+            let line = line(&name, &matter);
+            prop_assert_eq!(memory_of(line.as_bytes()), Some(name.clone()), "{}", line);
+            let lines = || BTreeMap::from([(name.clone(), Some(line.clone()))]);
+            let once = with_lines(b"# Mine", lines());
+            prop_assert_eq!(with_lines(&once, lines()), once);
+        }
+    }
 
     fn set(index: &str, name: &str, line: Option<&str>) -> String {
         let lines = BTreeMap::from([(Name::new(name).unwrap(), line.map(str::to_owned))]);
@@ -131,10 +150,10 @@ mod tests {
         let lines = BTreeMap::from([
             (Name::new("a.md").unwrap(), Some("- [AA](a.md)".to_owned())),
             (Name::new("b.md").unwrap(), Some("- [B](b.md)".to_owned())),
-            (Name::new("\u{fffd}.md").unwrap(), None),
         ]);
         let expected = b"# Caf\xe9\r\n- [AA](a.md)\r\n\r\n- [\xe9](\xe9.md)\r\n- [B](b.md)\r\n";
         assert_eq!(with_lines(index, lines), expected);
+        assert_eq!(named(expected), ["a.md", "b.md"].map(|name| Name::new(name).unwrap()).into());
     }
 
     #[test]

@@ -93,7 +93,8 @@ pub(super) fn is_part(part: &str) -> bool {
     !part.is_empty()
         && !part.starts_with('.')
         && part.trim() == part
-        && !part.contains(|sign: char| sign.is_control() || r"\<>".contains(sign))
+        // The last one stands for what was no text.
+        && !part.contains(|sign: char| sign.is_control() || "\\<>\u{fffd}".contains(sign))
 }
 
 impl fmt::Display for Name {

@@ -17,7 +17,7 @@ impl Memory {
         let index = match self.blocking(move |open| open.whole_index(mend)).await {
             Ok((index, mended)) => {
                 if let Err(error) = mended {
-                    tracing::warn!(%error, "the index of memories lacks lines, and cannot be written");
+                    tracing::warn!(%error, "the index of memories cannot be completed");
                 }
                 self.bounded(&String::from_utf8_lossy(&index))
             }

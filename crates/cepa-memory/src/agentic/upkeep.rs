@@ -9,13 +9,15 @@ use std::{
 use super::{error::AgenticMemoryError as Error, folder::Open, index, name::Name};
 
 impl Open {
-    /// The whole index as it should be. Where it is not so, and `mend` says so, it is written anew: how that went comes
-    /// second.
+    /// The whole index as it should be. Where it is not so, and `mend` says so, it is written anew. What goes wrong with
+    /// that comes second.
     pub(super) fn whole_index(&self, mend: bool) -> Result<(Vec<u8>, Result<(), Error>), Error> {
         let is = self.index()?;
-        let should_be = self.completed(&is, BTreeMap::new())?;
-        let mended = if mend && is != should_be { self.mend_index() } else { Ok(()) };
-        Ok((should_be, mended))
+        match self.completed(&is, BTreeMap::new()) {
+            Ok(should_be) if should_be == is || !mend => Ok((should_be, Ok(()))),
+            Ok(should_be) => Ok((should_be, self.mend_index())),
+            Err(error) => Ok((is, Err(error))),
+        }
     }
 
     fn mend_index(&self) -> Result<(), Error> {
@@ -47,8 +49,11 @@ impl Open {
         Ok(index::with_lines(index, lines))
     }
 
-    /// Whether there is no such file for certain. One that cannot be looked at may be there.
+    /// Whether there is no such file for certain. One that cannot be looked at may be there, and whoever writes links by
+    /// hand may have escaped its name.
     fn is_gone(&self, name: &Name) -> bool {
-        self.dir().symlink_metadata(name.as_str()).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        let is_absent =
+            |error: io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+        !name.as_str().contains('%') && self.dir().symlink_metadata(name.as_str()).is_err_and(is_absent)
     }
 }

@@ -48,14 +48,14 @@ async fn what_is_put_there_or_taken_away_by_hand_is_in_the_index_of_the_next_ses
     let memories = Memories::with(&[
         (
             "MEMORY.md",
-            "# Mine\n- [Gone](gone.md) — it was here\n- [Kept](kept.md) — my words\n- [Web](x.html)\n",
+            "# Mine\n- [Gone](gone.md) — it was here\n- [Kept](kept.md) — my words\n- [Web](x.html)\n- [Escaped](a%20b.md)\n",
         ),
         ("kept.md", "K"),
         ("hand.md", "---\nname: By hand\ndescription: d\n---\nx"),
         ("deep/er/Why (2024)?.md", "x"),
         (".hidden/no.md", "x"),
     ]);
-    let whole = "# Mine\n- [Kept](kept.md) — my words\n- [Web](x.html)\n- [Why (2024)?](<deep/er/Why (2024)?.md>)\n\
+    let whole = "# Mine\n- [Kept](kept.md) — my words\n- [Web](x.html)\n- [Escaped](a%20b.md)\n- [Why (2024)?](<deep/er/Why (2024)?.md>)\n\
                  - [By hand](hand.md) — d\n";
     // Whoever only reads is shown the truth, and writes nothing.
     let before = memories.text("MEMORY.md");
@@ -85,5 +85,5 @@ async fn an_index_that_cannot_be_written_is_told_right_all_the_same() {
     let warnings = Logged::warnings("cepa_memory");
     assert_eq!(shown(&memories, false).await, "- [a](a.md)\n");
     let told = warnings.take();
-    assert!(told.len() == 1 && told[0].contains("cannot be written"), "{told:?}");
+    assert!(told.len() == 1 && told[0].contains("cannot be completed"), "{told:?}");
 }
