@@ -31,8 +31,15 @@ pub(super) fn both_ends(text: &str, max: usize) -> Cow<'_, str> {
         return text.into();
     }
     // A token is four bytes; half of them at each end.
-    let (head, tail) = (text.floor_char_boundary(2 * max), text.ceil_char_boundary(text.len() - 2 * max));
-    format!("{} […] {}", &text[..head], &text[tail..]).into()
+    let (head, _) = split(text, 2 * max);
+    let (_, tail) = split(text, text.len() - 2 * max);
+    format!("{head} […] {tail}").into()
+}
+
+/// A text in two, at this byte, or at the one before where the sign begins.
+pub(super) fn split(text: &str, at: usize) -> (&str, &str) {
+    let is_end = |end: &usize| text.is_char_boundary(*end);
+    text.split_at((0..=at.min(text.len())).rev().find(is_end).unwrap_or_default())
 }
 
 #[cfg(test)]

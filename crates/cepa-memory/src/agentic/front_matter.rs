@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use serde::Serialize;
 use serde_saphyr::granit_parser::{Event, Options, Parser, ScalarStyle};
 
+use super::cut::split;
+
 /// What a memory says of itself. Nothing of it need be there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct FrontMatter {
@@ -87,7 +89,7 @@ pub(super) fn one_line(text: &str) -> String {
 }
 
 fn between_fences(text: &str) -> Option<&str> {
-    let text = &text[..text.floor_char_boundary(MAX_BYTES)];
+    let (text, _) = split(text, MAX_BYTES);
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
     let (first, body) = text.split_once('\n')?;
     if first.trim_end() != FENCE {

@@ -75,9 +75,10 @@ fn memory_of(line: &[u8]) -> Option<Name> {
     let (_, target) = item.trim_start().strip_prefix('[')?.split_once("](")?;
     let (name, rest) = match target.strip_prefix('<') {
         Some(target) => target.split_once(">)")?,
-        None => target
-            .split_at_checked(target.find(".md)")? + ".md".len())
-            .map(|(name, rest)| (name, &rest[1..]))?,
+        None => {
+            let end = target.find(".md)")? + ".md".len();
+            (&target[..end], &target[end + 1..])
+        }
     };
     let rest = rest.trim_start();
     let is_its_own = rest.is_empty() || rest.starts_with(['—', '–', '-', ':']);
