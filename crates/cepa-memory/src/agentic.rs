@@ -9,6 +9,7 @@ mod inert;
 mod listing;
 mod middleware;
 mod name;
+mod parts;
 mod prompt;
 mod selection;
 mod settings;

@@ -10,11 +10,7 @@ use cepa_core::{
 use tokio::sync::oneshot;
 
 use super::{
-    cut::{both_ends, cut},
-    error::AgenticMemoryError,
-    folder::MAX_BYTES,
-    inert::inert,
-    listing::Found,
+    cut::cut, error::AgenticMemoryError, folder::MAX_BYTES, inert::inert, listing::Found, parts::both_ends,
     settings::Memory,
 };
 use crate::texts;
