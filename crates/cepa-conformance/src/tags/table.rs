@@ -62,7 +62,7 @@ pub(super) const INSIDE: &[(&str, &str)] = &[
     ("<<prompt:agentic_memory>>", memory::PROMPT_AGENTIC_MEMORY),
     ("<<agentic_memory:empty>>", memory::MEMORY_EMPTY),
     ("<<truncated lines={lines} offset={offset} file={file}>>", memory::MEMORY_TRUNCATED),
-    ("<<memory_file age={age} path={path}>>", memory::MEMORY_FILE),
+    ("<<memory_file age={age} path={path}>>\n{memory}", memory::MEMORY_FILE),
     ("<<tool:interrupted>>", texts::TOOL_INTERRUPTED),
     ("<<prompt:reme_tools>>", memory::PROMPT_REME_TOOLS),
     ("<<truncated offloaded={path}>>", texts::TRUNCATED_OFFLOADED),

@@ -1,6 +1,6 @@
 //! What goes wrong with memories in files.
 
-use std::io;
+use std::{io, time::Duration};
 
 /// A memory that cannot be set up, read or written. The messages are for the model too: they say what to do.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +31,15 @@ pub enum AgenticMemoryError {
     /// There is no such memory.
     #[error("there is no memory `{name}`: `memory_list` tells which there are")]
     Missing {
+        /// The name.
+        name: String,
+    },
+    /// There is such a memory already.
+    #[error(
+        "there is a memory `{name}` already: read it, and change it with `memory_edit`; or give the new one another \
+         name; or say `replace` if nothing of the old one is to stay"
+    )]
+    Exists {
         /// The name.
         name: String,
     },
@@ -65,6 +74,12 @@ pub enum AgenticMemoryError {
         name: String,
         /// What it says.
         source: io::Error,
+    },
+    /// Somebody else is writing, and does not come to an end.
+    #[error("another process has held the lock of the memories (`.lock`) for {} seconds: try again later", waited.as_secs())]
+    Locked {
+        /// How long it was waited.
+        waited: Duration,
     },
     /// The thread that works with the files has ended early.
     #[error("working with the files of the memory ended early")]

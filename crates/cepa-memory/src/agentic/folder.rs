@@ -4,9 +4,12 @@
 //! somebody swaps files for links meanwhile. Everything here blocks.
 
 use std::{
-    fs,
+    collections::BTreeMap,
+    fs::{self, TryLockError},
     io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
+    sync::Weak,
+    time::{Duration, Instant},
 };
 
 use cap_std::{
@@ -28,6 +31,9 @@ pub(super) const MAX_BYTES: u64 = 1 << 20;
 const MAX_INDEX_BYTES: u64 = 64 << 20;
 /// Whoever writes holds a lock on this file.
 const LOCK: &str = ".lock";
+/// How long a change waits for the lock, and how often it looks: often enough that many writers take turns.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
+const LOCK_LOOK: Duration = Duration::from_millis(2);
 
 /// Where memories are.
 #[derive(Debug)]
@@ -55,48 +61,51 @@ impl Folder {
         &self.root
     }
 
-    /// Opens the folder, which is made if it is not there.
-    pub(super) fn open(&self) -> Result<Open, Error> {
+    /// Opens the folder, which is made if it is not there, for a call that is gone when its handle is.
+    pub(super) fn open(&self, call: Weak<()>) -> Result<Open, Error> {
         let open = || {
             fs::create_dir_all(&self.root)?;
             Dir::open_ambient_dir(&self.root, ambient_authority())
         };
         let failed = |source| Error::Root { path: self.root.display().to_string(), source };
-        open().map(Open).map_err(failed)
+        Ok(Open { dir: open().map_err(failed)?, call })
     }
 }
 
 /// The folder, open.
-pub(super) struct Open(Dir);
+pub(super) struct Open {
+    dir: Dir,
+    call: Weak<()>,
+}
 
 impl Open {
     /// The folder itself.
     pub(super) fn dir(&self) -> &Dir {
-        &self.0
+        &self.dir
     }
 
     /// The whole index; empty if there is none.
-    pub(super) fn index(&self) -> Result<String, Error> {
+    pub(super) fn index(&self) -> Result<Vec<u8>, Error> {
         match self.bytes(INDEX, MAX_INDEX_BYTES) {
-            Ok(bytes) => Ok(lossy(bytes)),
-            Err(Error::Missing { .. }) => Ok(String::new()),
-            Err(error) => Err(error),
+            Err(Error::Missing { .. }) => Ok(Vec::new()),
+            read => read,
         }
     }
 
     /// A whole file.
     pub(super) fn read(&self, name: &Name) -> Result<String, Error> {
-        self.bytes(name.as_str(), limit_of(name)).map(lossy)
+        let bytes = self.bytes(name.as_str(), limit_of(name))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// The first bytes of a file.
     pub(super) fn head(&self, path: &str, limit: u64) -> io::Result<Vec<u8>> {
         // Anything else than a file could make one wait for ever.
-        if !self.0.metadata(path)?.is_file() {
+        if !self.dir.metadata(path)?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is no file"));
         }
         let mut bytes = Vec::new();
-        self.0.open(path)?.take(limit).read_to_end(&mut bytes)?;
+        self.dir.open(path)?.take(limit).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
@@ -116,63 +125,81 @@ impl Open {
     }
 
     pub(super) fn exists(&self, name: &Name) -> bool {
-        self.0.is_file(name.as_str())
+        self.dir.is_file(name.as_str())
     }
 
-    /// Changes a file, and its line of the index. Nobody else changes anything from before `change` is asked until all is
+    /// Changes a file, and the index with it. Nobody else changes anything from before `change` is asked until all is
     /// written.
     pub(super) fn change(
         &self,
         name: &Name,
         change: impl FnOnce() -> Result<Change, Error>,
     ) -> Result<(), Error> {
-        // The lock is released when the file is closed, also by a process that dies.
-        let _lock = self.lock().map_err(Error::io(LOCK))?;
+        let _lock = self.lock(LOCK_WAIT)?;
         let limit = limit_of(name);
         let line = match change()? {
             Change::Write(text) if text.len() as u64 > limit => {
                 return Err(Error::TooLong { name: name.to_string(), limit });
             }
             Change::Write(text) => {
-                self.write(name, &text).map_err(Error::io(name.as_str()))?;
+                self.write(name, text.as_bytes())?;
                 Some(index::line(name, &FrontMatter::read(&text)))
             }
             Change::Remove => {
-                self.0.remove_file(name.as_str()).map_err(Error::io(name.as_str()))?;
+                self.dir.remove_file(name.as_str()).map_err(Error::io(name.as_str()))?;
                 None
             }
         };
         if name.is_index() {
             return Ok(());
         }
-        let before = self.index()?;
-        let index = index::with_line(&before, name, line.as_deref());
-        if index == before {
-            return Ok(());
-        }
-        self.write(&Name::index(), &index).map_err(Error::io(INDEX))
+        self.complete_index(BTreeMap::from([(name.clone(), line)]))
     }
 
-    fn lock(&self) -> io::Result<fs::File> {
+    /// Makes sure that nobody else changes anything. The lock is released when the file is closed, also by a process that
+    /// dies; one that hangs does not hold others up for longer than `wait`.
+    pub(super) fn lock(&self, wait: Duration) -> Result<fs::File, Error> {
         let mut options = OpenOptions::new();
         options.create(true).write(true);
-        let file = self.0.open_with(LOCK, &options)?.into_std();
-        file.lock()?;
-        Ok(file)
+        let file = self.dir.open_with(LOCK, &options).map_err(Error::io(LOCK))?.into_std();
+        // Others' time is no matter of tokio's clock.
+        let began = Instant::now();
+        loop {
+            match file.try_lock() {
+                // Whoever asked has gone meanwhile, and expects no change any more.
+                _ if self.call.strong_count() == 0 => return Err(Error::Thread),
+                Ok(()) => return Ok(file),
+                Err(TryLockError::Error(error)) => return Err(Error::io(LOCK)(error)),
+                Err(TryLockError::WouldBlock) if began.elapsed() >= wait => {
+                    return Err(Error::Locked { waited: wait });
+                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_LOOK),
+            }
+        }
     }
 
     /// Writes a file anew: whoever reads it meanwhile, or after a crash, finds all of the old or all of the new.
-    fn write(&self, name: &Name, text: &str) -> io::Result<()> {
+    pub(super) fn write(&self, name: &Name, text: &[u8]) -> Result<(), Error> {
+        self.write_anew(name, text).map_err(Error::io(name.as_str()))
+    }
+
+    fn write_anew(&self, name: &Name, text: &[u8]) -> io::Result<()> {
         let (folder, file) = name.split();
         let dir = match folder {
             Some(folder) => {
-                self.0.create_dir_all(folder)?;
-                self.0.open_dir(folder)?
+                self.dir.create_dir_all(folder)?;
+                self.dir.open_dir(folder)?
             }
-            None => self.0.try_clone()?,
+            None => self.dir.try_clone()?,
         };
         let mut temporary = TempFile::new(&dir)?;
-        temporary.write_all(text.as_bytes())?;
+        // Who may read it does not change with what stands in it.
+        if let Ok(old) = dir.symlink_metadata(file)
+            && old.is_file()
+        {
+            temporary.as_file().set_permissions(old.permissions())?;
+        }
+        temporary.write_all(text)?;
         temporary.as_file().sync_all()?;
         temporary.replace(file)
     }
@@ -180,8 +207,4 @@ impl Open {
 
 fn limit_of(name: &Name) -> u64 {
     if name.is_index() { MAX_INDEX_BYTES } else { MAX_BYTES }
-}
-
-fn lossy(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }

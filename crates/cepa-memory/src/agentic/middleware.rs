@@ -17,7 +17,8 @@ use crate::query::named_query_text;
 
 /// Memory in Markdown files, which the agent keeps itself (AgentScope 2.0.11).
 ///
-/// - The system prompt tells the agent how to keep memories, and shows the index `MEMORY.md` up to a limit.
+/// - The system prompt tells the agent how to keep memories, and shows the index `MEMORY.md` up to a limit. Lines that the
+///   index lacks are added, and those of files that are gone dropped, so that people may change the folder by hand.
 /// - Tools to read, write, edit, delete, search and list memories come with it. They do not leave the folder.
 /// - While a reply runs, a model chooses the files that help with what was asked. They come in as a hint before the first
 ///   round at which they are known; the reply does not wait for them, unless [`Builder::wait_up_to`] says so.
@@ -75,7 +76,7 @@ impl Middleware for AgenticMemoryMiddleware {
     }
 
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
-        if self.0.settings.tools { tools::all(&self.0) } else { Vec::new() }
+        if self.0.settings.tools { tools::of(&self.0) } else { Vec::new() }
     }
 
     async fn on_system_prompt(&self, _cx: Cx<SystemPrompt>, prompt: String) -> Result<String> {

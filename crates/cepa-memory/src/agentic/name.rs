@@ -7,11 +7,13 @@ use super::error::AgenticMemoryError;
 /// The index, which is in the system prompt.
 pub(super) const INDEX: &str = "MEMORY.md";
 /// The longest a name may be, in bytes.
-const MAX_BYTES: usize = 200;
+const MAX_BYTES: usize = 255;
+/// How many folders a memory may be in, one in another.
+pub(super) const MAX_FOLDERS: usize = 8;
 
-/// A name that the model gave, relative to the folder of memories. That the file is in there, whatever links say, is the
-/// folder's business.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The name of a memory, relative to the folder of memories. What has no such name is no memory: it is neither listed nor
+/// read. That the file is in the folder, whatever links say, is the folder's business.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Name(String);
 
 impl Name {
@@ -21,21 +23,36 @@ impl Name {
         let wrong = |rule| Err(AgenticMemoryError::Name { name: name.to_owned(), rule });
         let path = name.trim().strip_prefix("./").unwrap_or(name.trim());
         if path.len() > MAX_BYTES {
-            return wrong("it must not be longer than 200 bytes");
+            return wrong("it must not be longer than 255 bytes");
         }
         if !path.ends_with(".md") {
             return wrong("it must end with `.md`");
         }
-        if path.split('/').any(|part| part.is_empty() || part.starts_with('.')) {
-            return wrong("it must be relative to the folder of memories, without `..` and hidden files");
+        if !path.split('/').all(is_part) {
+            return wrong(
+                "it must be relative to the folder of memories, without `..`, hidden files, `\\`, `<` and `>`",
+            );
         }
-        if path.chars().any(|sign| sign.is_control() || r#"\:*?"<>|()[]"#.contains(sign)) {
-            return wrong("it may hold letters, digits, `-`, `_`, `.` and, between folders, `/`");
+        if path.split('/').count() > MAX_FOLDERS + 1 {
+            return wrong("it must not be in more than 8 folders, one in another");
         }
         Ok(Self(path.to_owned()))
     }
 
-    /// A name under which a memory can be written: not that of the index, which is kept beside the memories.
+    /// Checks that a new file can have this name, on whatever machine the folder is used. Files that somebody else put
+    /// there may have others.
+    ///
+    /// # Errors
+    /// What is wrong with the name.
+    pub(super) fn check_new(&self) -> Result<(), AgenticMemoryError> {
+        if self.0.contains(|sign| r#":*?"|()[]"#.contains(sign)) {
+            let rule = "that of a new one may hold letters, digits, `-`, `_`, `.` and, between folders, `/`";
+            return Err(AgenticMemoryError::Name { name: self.0.clone(), rule });
+        }
+        Ok(())
+    }
+
+    /// The name of a memory proper: not that of the index, which is kept beside the memories.
     ///
     /// # Errors
     /// As [`new`](Self::new), and the name of the index.
@@ -71,6 +88,15 @@ impl Name {
     }
 }
 
+/// Whether a folder or a file of memories may be called so: it can be named in a line, and asked for.
+pub(super) fn is_part(part: &str) -> bool {
+    !part.is_empty()
+        && !part.starts_with('.')
+        && part.trim() == part
+        // The last one stands for what was no text.
+        && !part.contains(|sign: char| sign.is_control() || "\\<>\u{fffd}".contains(sign))
+}
+
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -84,8 +110,14 @@ mod tests {
     #[test]
     fn names_stay_below_the_folder() {
         for name in ["a.md", "./a.md", "people/ann.md", "über.md", "a b.md", "a..md"] {
-            assert!(Name::new(name).is_ok(), "{name}");
+            assert!(Name::new(name).unwrap().check_new().is_ok(), "{name}");
         }
+        // What somebody else put there.
+        for name in ["Why?.md", "Meeting (2024) [draft].md", "12:30.md", "a](x).md"] {
+            assert!(Name::new(name).unwrap().check_new().is_err(), "{name}");
+        }
+        let deep = "1/".repeat(MAX_FOLDERS) + "a.md";
+        assert!(Name::new(&deep).is_ok());
         let wrong = [
             "",
             ".md",
@@ -97,10 +129,12 @@ mod tests {
             "a//b.md",
             "a/.git/b.md",
             "..\\a.md",
-            "C:a.md",
             "a\n.md",
-            "a](x).md",
+            "a /b.md",
+            "a<b>.md",
             "~/.md",
+            &format!("1/{deep}"),
+            &format!("{}.md", "a".repeat(MAX_BYTES)),
         ];
         for name in wrong {
             assert!(Name::new(name).is_err(), "{name}");

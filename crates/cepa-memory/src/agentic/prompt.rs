@@ -1,8 +1,10 @@
 //! The part of the system prompt that is about memory.
 
+use std::borrow::Cow;
+
 use cepa_core::texts::fill;
 
-use super::{cut::cut, name::INDEX, settings::Memory};
+use super::{cut::cut, inert::inert, name::INDEX, settings::Memory};
 use crate::texts;
 
 impl Memory {
@@ -10,9 +12,15 @@ impl Memory {
     pub(super) async fn add_to(&self, prompt: &str) -> String {
         let settings = &self.settings;
         let folder = self.folder.root().display().to_string();
-        let instructions = fill(&settings.memory_instructions, &[("memory_dir", &folder)]);
-        let index = match self.blocking(|open| open.index()).await {
-            Ok(index) => self.bounded(&index),
+        let instructions = fill(&self.instructions(), &[("memory_dir", &folder)]);
+        let mend = !settings.read_only;
+        let index = match self.blocking(move |open| open.whole_index(mend)).await {
+            Ok((index, mended)) => {
+                if let Err(error) = mended {
+                    tracing::warn!(%error, "the index of memories cannot be completed");
+                }
+                self.bounded(&String::from_utf8_lossy(&index))
+            }
             Err(error) => {
                 tracing::warn!(%error, "the index of memories cannot be read");
                 texts::MEMORY_UNREADABLE.to_owned()
@@ -21,13 +29,28 @@ impl Memory {
         format!("{prompt}\n\n{instructions}\n## {INDEX}\n{index}")
     }
 
+    /// What the program wants to be said, or what fits the tools: no other tool is spoken of.
+    fn instructions(&self) -> Cow<'_, str> {
+        let settings = &self.settings;
+        match (&settings.memory_instructions, settings.tools) {
+            (Some(instructions), _) => instructions.into(),
+            (None, true) if !settings.read_only => texts::PROMPT_AGENTIC_MEMORY.into(),
+            (None, false) if !settings.read_only => texts::PROMPT_AGENTIC_MEMORY_WITHOUT_TOOLS.into(),
+            (None, tools) => {
+                let look = if tools { texts::MEMORY_LOOK } else { texts::MEMORY_LOOK_WITHOUT_TOOLS };
+                fill(texts::PROMPT_AGENTIC_MEMORY_READ_ONLY, &[("look", look)]).into()
+            }
+        }
+    }
+
     fn bounded(&self, index: &str) -> String {
         if index.is_empty() {
-            return texts::MEMORY_EMPTY.to_owned();
+            let can_save = self.settings.tools && !self.settings.read_only;
+            return if can_save { texts::MEMORY_EMPTY } else { texts::MEMORY_NONE }.to_owned();
         }
         let shown = cut(index, self.settings.memory_max_tokens);
         if shown.len() == index.len() {
-            return index.to_owned();
+            return inert(index);
         }
         // Lines are counted from 1, and the last one may be cut: whoever reads on begins with it.
         let offset = shown.matches('\n').count() + 1;
@@ -37,6 +60,6 @@ impl Memory {
             ("offset", &offset.to_string()),
             ("file", &self.path_of(INDEX)),
         ];
-        format!("{shown}{}", fill(texts::MEMORY_TRUNCATED, &values))
+        format!("{}{}", inert(shown), fill(texts::MEMORY_TRUNCATED, &values))
     }
 }

@@ -9,11 +9,16 @@ use cepa_core::{
 };
 use tokio::sync::oneshot;
 
-use super::{cut::cut, error::AgenticMemoryError, folder::MAX_BYTES, listing::Found, settings::Memory};
+use super::{
+    cut::cut, error::AgenticMemoryError, folder::MAX_BYTES, inert::inert, listing::Found, parts::both_ends,
+    settings::Memory,
+};
 use crate::texts;
 
 /// The most memories that are chosen for a turn.
 const MAX_CHOSEN: usize = 5;
+/// The most tokens of what was asked that the model is shown.
+const QUERY_TOKENS: usize = 2_000;
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     json!({
@@ -46,7 +51,8 @@ impl Memory {
         if files.is_empty() {
             return Ok(None);
         }
-        let question = fill(texts::MEMORY_SELECTION, &[("query", query), ("manifest", &manifest)]);
+        let query = both_ends(query, QUERY_TOKENS);
+        let question = fill(texts::MEMORY_SELECTION, &[("query", &query), ("manifest", &manifest)]);
         let mut request = ModelRequest::new([
             Msg::system("system", &*settings.retrieval_instructions),
             Msg::user("user", question),
@@ -65,15 +71,15 @@ impl Memory {
         let parts = self
             .blocking(move |open| {
                 let max = memory.settings.retrieval_max_tokens_per_md;
-                let read = |file: &Found| match open.head(&file.path, MAX_BYTES) {
+                let read = |file: &Found| match open.head(file.name.as_str(), MAX_BYTES) {
                     Ok(bytes) => {
-                        let (path, age) = (memory.path_of(&file.path), file.age());
-                        let header = fill(texts::MEMORY_FILE, &[("path", &path), ("age", &age)]);
-                        let text = String::from_utf8_lossy(&bytes);
-                        Some(format!("{header}\n{}", cut(&text, max)))
+                        let (path, age) = (memory.path_of(file.name.as_str()), file.age());
+                        let text = inert(cut(&String::from_utf8_lossy(&bytes), max));
+                        let values = [("path", &*path), ("age", &age), ("memory", &text)];
+                        Some(fill(texts::MEMORY_FILE, &values))
                     }
                     Err(error) => {
-                        tracing::warn!(file = file.path, %error, "a memory that was chosen cannot be read");
+                        tracing::warn!(file = %file.name, %error, "a memory that was chosen cannot be read");
                         None
                     }
                 };
@@ -89,8 +95,8 @@ fn known(chosen: Option<&Value>, files: Vec<Found>) -> Vec<Found> {
     let mut known: Vec<Found> = Vec::new();
     let names = chosen.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     for name in names {
-        if !known.iter().any(|file| file.path == name)
-            && let Some(file) = files.iter().find(|file| file.path == name)
+        if !known.iter().any(|file| file.name.as_str() == name)
+            && let Some(file) = files.iter().find(|file| file.name.as_str() == name)
         {
             known.push(file.clone());
         }

@@ -22,7 +22,8 @@ pub struct Builder {
 #[derive(Clone)]
 pub(super) struct Settings {
     pub(super) memory_max_tokens: usize,
-    pub(super) memory_instructions: String,
+    /// Those that fit the tools, if there are none.
+    pub(super) memory_instructions: Option<String>,
     pub(super) retrieval: bool,
     pub(super) retrieval_model: Option<Arc<dyn ChatModel>>,
     pub(super) retrieval_instructions: String,
@@ -31,13 +32,14 @@ pub(super) struct Settings {
     pub(super) retrieval_max_tokens_per_frontmatter: usize,
     pub(super) wait: Duration,
     pub(super) tools: bool,
+    pub(super) read_only: bool,
 }
 
 impl Builder {
     pub(super) fn new(folder: &Path) -> Self {
         let settings = Settings {
             memory_max_tokens: 4_000,
-            memory_instructions: texts::PROMPT_AGENTIC_MEMORY.to_owned(),
+            memory_instructions: None,
             retrieval: true,
             retrieval_model: None,
             retrieval_instructions: texts::PROMPT_MEMORY_SELECTION.to_owned(),
@@ -46,6 +48,7 @@ impl Builder {
             retrieval_max_tokens_per_frontmatter: 256,
             wait: Duration::ZERO,
             tools: true,
+            read_only: false,
         };
         Self { folder: folder.to_owned(), settings }
     }
@@ -56,10 +59,10 @@ impl Builder {
         self
     }
 
-    /// What the agent is told about its memory, before the index. `{memory_dir}` stands for the folder; every other
-    /// brace is text.
+    /// What the agent is told about its memory, before the index; by default what fits its tools. `{memory_dir}` stands
+    /// for the folder; every other brace is text.
     pub fn memory_instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.settings.memory_instructions = instructions.into();
+        self.settings.memory_instructions = Some(instructions.into());
         self
     }
 
@@ -108,10 +111,17 @@ impl Builder {
         self
     }
 
-    /// Whether the agent gets the tools for its memory. `true` by default; `false` for an agent that may not write, or
-    /// has tools of its own for files.
+    /// Whether the agent gets the tools for its memory. `true` by default; `false` for an agent that has tools of its own
+    /// for files, or that is to know the index and the chosen memories alone.
     pub fn tools(mut self, tools: bool) -> Self {
         self.settings.tools = tools;
+        self
+    }
+
+    /// Whether memories are only read: the agent gets the tools that list, read and search, and the layer itself writes
+    /// nothing in the folder either. `false` by default.
+    pub fn read_only(mut self, read_only: bool) -> Self {
+        self.settings.read_only = read_only;
         self
     }
 
@@ -153,13 +163,17 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Works with the files, on a thread for that.
+    /// Works with the files, on a thread for that. A change for whose lock it still waits is not made when nobody waits
+    /// for it any more.
     pub(super) async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Open) -> Result<T, AgenticMemoryError> + Send + 'static,
     ) -> Result<T, AgenticMemoryError> {
         let folder = self.folder.clone();
-        let done = tokio::task::spawn_blocking(move || work(&folder.open()?)).await;
+        let waits = Arc::new(());
+        let call = Arc::downgrade(&waits);
+        let done = tokio::task::spawn_blocking(move || work(&folder.open(call)?)).await;
+        drop(waits);
         done.unwrap_or(Err(AgenticMemoryError::Thread))
     }
 

@@ -14,13 +14,14 @@ use serde::de::DeserializeOwned;
 
 use super::{error::AgenticMemoryError, folder::Open, settings::Memory};
 
-/// All of them.
-pub(super) fn all(memory: &Memory) -> Vec<Arc<dyn Tool>> {
+/// Those that an agent may use.
+pub(super) fn of(memory: &Memory) -> Vec<Arc<dyn Tool>> {
     let actions = [look::LIST, look::READ, look::SEARCH, write::WRITE, write::EDIT, write::DELETE];
     let tool = |action: Action| -> Arc<dyn Tool> {
         Arc::new(MemoryTool { schema: (action.schema)(), action, memory: memory.clone() })
     };
-    actions.into_iter().map(tool).collect()
+    let is_allowed = |action: &Action| action.read_only || !memory.settings.read_only;
+    actions.into_iter().filter(is_allowed).map(tool).collect()
 }
 
 /// What one of the tools is and does.

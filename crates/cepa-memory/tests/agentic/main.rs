@@ -6,6 +6,7 @@
 mod confined;
 mod failures;
 mod faults;
+mod index;
 mod many;
 mod sharing;
 mod support;

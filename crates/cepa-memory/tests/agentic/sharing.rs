@@ -5,6 +5,7 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    time::{Duration, Instant},
 };
 
 use cepa_core::serde_json::json;
@@ -15,6 +16,8 @@ const PROCESSES: usize = 8;
 const WRITES: usize = 200;
 /// Every so often a process adds a line to the one file that all of them change.
 const SHARED_EVERY: usize = 10;
+/// How many writers are killed.
+const KILLED: usize = 6;
 /// How often it is looked at what they write.
 const LOOKS: usize = 50;
 /// Makes the test a writer.
@@ -51,6 +54,56 @@ fn eight_processes_with_two_hundred_writes_each_lose_nothing() {
     // Nothing of the writing is left over.
     let all = fs::read_dir(memories.root()).unwrap().count();
     assert_eq!(all, files.len() + [".lock", "MEMORY.md"].len());
+}
+
+#[test]
+fn writers_that_are_killed_leave_nothing_out_of_the_index() {
+    let memories = Memories::new();
+    memories.call("memory_write", note("shared.md", END)).unwrap();
+    for number in 0..KILLED {
+        let mut writer = start(&memories.root(), number);
+        // Long enough to begin, and to be in the middle of something.
+        while !memories.path(&format!("{number}_{number}.md")).exists() {
+            std::thread::yield_now();
+        }
+        writer.kill().unwrap();
+        writer.wait().unwrap();
+    }
+    // As if one was killed between the file and its line, whatever came of the others.
+    memories.put("late.md", format!("---\nname: A note\ndescription: When it is asked for\n---\n{END}\n"));
+    memories.call("memory_write", note("last.md", END)).unwrap();
+    let index = memories.text("MEMORY.md");
+    for file in look(&memories) {
+        assert_eq!(index.matches(&format!("]({file})")).count(), 1, "{file}");
+    }
+}
+
+#[test]
+fn a_lock_that_is_never_released_holds_nobody_up_for_ever() {
+    let memories = Memories::with(&[("a.md", END)]);
+    let held = fs::File::create(memories.path(".lock")).unwrap();
+    held.lock().unwrap();
+    let began = Instant::now();
+    let refused = memories.call("memory_write", note("b.md", END)).unwrap_err();
+    assert!(refused.contains("another process has held the lock"), "{refused}");
+    assert!(began.elapsed() < Duration::from_secs(30) && !memories.path("b.md").exists());
+    // Reading takes no lock.
+    memories.call("memory_read", json!({"file": "a.md"})).unwrap();
+}
+
+#[test]
+fn a_change_that_nobody_waits_for_any_more_is_not_made() {
+    let memories = Memories::with(&[("a.md", END)]);
+    let held = fs::File::create(memories.path(".lock")).unwrap();
+    held.lock().unwrap();
+    let tools = Tools::of(&memories.root());
+    assert!(tools.call_for(Duration::from_millis(50), "memory_write", note("b.md", END)).is_none());
+    held.unlock().unwrap();
+    // Its thread ends with the runtime.
+    let began = Instant::now();
+    drop(tools);
+    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(!memories.path("b.md").exists());
 }
 
 fn start(root: &Path, number: usize) -> Child {

@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use cepa_core::{
@@ -67,7 +68,7 @@ pub(crate) struct Tools {
 impl Tools {
     pub(crate) fn of(root: &Path) -> Self {
         let tools = AgenticMemoryMiddleware::new(root).unwrap().tools();
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         Self { toolkit: Toolkit::new(tools).unwrap(), runtime }
     }
 
@@ -79,6 +80,13 @@ impl Tools {
             ToolResultState::Success => Ok(response.output_text()),
             _ => Err(response.output_text()),
         }
+    }
+
+    /// What a tool says within this time; then it is dropped.
+    pub(crate) fn call_for(&self, time: Duration, tool: &str, arguments: Value) -> Option<String> {
+        let Value::Object(arguments) = arguments else { panic!("no arguments") };
+        let call = async { tokio::time::timeout(time, self.toolkit.call(tool, arguments)).await };
+        self.runtime.block_on(call).ok().map(|response| response.unwrap().output_text())
     }
 }
 

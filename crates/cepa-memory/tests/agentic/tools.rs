@@ -84,6 +84,72 @@ fn the_index_is_changed_by_hand_too_and_keeps_what_somebody_wrote() {
 }
 
 #[test]
+fn a_memory_of_the_same_name_is_not_written_over_unless_that_is_wanted() {
+    let memories = Memories::new();
+    memories.call("memory_write", note("role.md", "Ada is a surgeon")).unwrap();
+    let refused = memories.call("memory_write", note("./role.md", "Ada is allergic to nuts")).unwrap_err();
+    assert!(refused.contains("`role.md`") && refused.contains("memory_edit"), "{refused}");
+    assert!(memories.text("role.md").contains("surgeon"));
+
+    let mut whole = note("role.md", "Ada is retired");
+    whole["replace"] = json!(true);
+    assert!(memories.call("memory_write", whole).unwrap().contains("in the place of"));
+    assert!(memories.text("role.md").ends_with("\n\nAda is retired\n"));
+}
+
+#[test]
+fn what_is_listed_can_be_read_changed_and_deleted_and_what_is_saved_is_listed() {
+    let memories = Memories::new();
+    let deep = format!("{}deep.md", "1/".repeat(8));
+    let by_hand = ["Meeting (2024) [draft].md", "Why?.md", "12:30.md", "a b.md"];
+    for name in by_hand {
+        memories.put(name, "---\ndescription: d\n---\ngem");
+        // A new file has a name that all machines know.
+        let new = note(&format!("new {name}"), "x");
+        assert_eq!(memories.call("memory_write", new).is_ok(), name == "a b.md", "{name}");
+    }
+    memories.call("memory_write", note(&deep, "gem")).unwrap();
+    memories.call("memory_write", note(&format!("1/{deep}"), "gem")).unwrap_err();
+    let listed = memories.call("memory_list", json!({})).unwrap();
+    let found = memories.call("memory_search", json!({"text": "gem"})).unwrap();
+    for name in by_hand.into_iter().chain([&*deep]) {
+        assert!(
+            listed.contains(&format!("{name} (")) && found.contains(&format!("{name}:")),
+            "{name}: {listed}"
+        );
+        assert!(memories.call("memory_read", json!({"file": name})).unwrap().contains("gem"), "{name}");
+        let edit = json!({"file": name, "old_text": "gem", "new_text": "stone"});
+        memories.call("memory_edit", edit).unwrap();
+        let lines = || {
+            let index = memories.text("MEMORY.md");
+            index.matches(&format!("]({name})")).count() + index.matches(&format!("](<{name}>)")).count()
+        };
+        assert_eq!(lines(), 1, "{name}");
+        memories.call("memory_delete", json!({"file": name})).unwrap();
+        assert!(!memories.path(name).exists() && lines() == 0, "{name}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn who_may_read_a_memory_does_not_change_with_it() {
+    use std::{fs, os::unix::fs::PermissionsExt as _};
+
+    let memories = Memories::new();
+    memories.call("memory_write", note("a.md", "A")).unwrap();
+    let usual = fs::metadata(memories.path("a.md")).unwrap().permissions().mode();
+    for file in ["a.md", "MEMORY.md"] {
+        fs::set_permissions(memories.path(file), fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    let edit = json!({"file": "a.md", "old_text": "asked for", "new_text": "needed"});
+    memories.call("memory_edit", edit).unwrap();
+    memories.call("memory_write", note("b.md", "B")).unwrap();
+    let mode = |file: &str| fs::metadata(memories.path(file)).unwrap().permissions().mode();
+    assert_eq!([mode("a.md") & 0o777, mode("MEMORY.md") & 0o777, mode("b.md")], [0o600, 0o600, usual]);
+    assert!(memories.text("MEMORY.md").contains("needed"));
+}
+
+#[test]
 fn what_is_too_long_or_no_text_is_not_written_over_by_halves() {
     let memories = Memories::new();
     let long = "x".repeat(2 << 20);

@@ -110,7 +110,7 @@ fn search(open: &Open, input: Map<String, Value>) -> Result<String, ToolError> {
     let mut hits = Vec::new();
     for file in open.list().map_err(failed("."))? {
         // A file that is gone by now holds nothing.
-        let Ok(bytes) = open.head(&file.path, MAX_BYTES) else { continue };
+        let Ok(bytes) = open.head(file.name.as_str(), MAX_BYTES) else { continue };
         let content = String::from_utf8_lossy(&bytes);
         for (index, line) in
             content.lines().enumerate().filter(|(_, line)| line.to_lowercase().contains(&wanted))
@@ -119,7 +119,7 @@ fn search(open: &Open, input: Map<String, Value>) -> Result<String, ToolError> {
                 hits.push("[there is more: look for something narrower]".to_owned());
                 return Ok(hits.join("\n"));
             }
-            hits.push(format!("{}:{}: {}", file.path, index + 1, cut(line.trim(), LINE_TOKENS)));
+            hits.push(format!("{}:{}: {}", file.name, index + 1, cut(line.trim(), LINE_TOKENS)));
         }
     }
     Ok(if hits.is_empty() { "No memory holds that.".to_owned() } else { hits.join("\n") })

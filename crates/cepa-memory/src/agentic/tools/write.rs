@@ -16,7 +16,7 @@ use crate::agentic::{
 
 pub(super) const WRITE: Action = Action {
     name: "memory_write",
-    description: "Saves a memory, in the place of the one that its file held, and puts its line into the index.",
+    description: "Saves a new memory, and puts its line into the index. One that is there is changed with `memory_edit`.",
     schema: || {
         object(
             json!({
@@ -25,6 +25,10 @@ pub(super) const WRITE: Action = Action {
                 "description": text("When this should be read, on one line."),
                 "type": {"type": "string", "enum": ["user", "feedback", "project", "reference"]},
                 "content": text("What is to be remembered, in Markdown."),
+                "replace": {
+                    "type": "boolean",
+                    "description": "Whether this takes the place of all that the file holds, if there is such a file; false by default.",
+                },
             }),
             &["file", "name", "description", "type", "content"],
         )
@@ -41,18 +45,22 @@ struct Write {
     #[serde(rename = "type")]
     kind: String,
     content: String,
+    #[serde(default)]
+    replace: bool,
 }
 
 fn write(open: &Open, input: Map<String, Value>) -> Result<String, ToolError> {
-    let Write { file, name, description, kind, content } = read(input)?;
+    let Write { file, name, description, kind, content, replace } = read(input)?;
     let file = Name::of_memory(&file)?;
     let line = |text: &str| Some(one_line(text)).filter(|line| !line.is_empty());
     let matter = FrontMatter { name: line(&name), description: line(&description), kind: line(&kind) };
     let text = matter.write(&content)?;
     let mut done = "Saved";
     open.change(&file, || {
-        if open.exists(&file) {
-            done = "Saved, in the place of what stood there before";
+        match open.exists(&file) {
+            false => file.check_new()?,
+            true if replace => done = "Saved, in the place of what stood there before",
+            true => return Err(AgenticMemoryError::Exists { name: file.to_string() }),
         }
         Ok(Change::Write(text))
     })?;
