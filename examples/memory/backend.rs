@@ -31,7 +31,7 @@ pub(crate) enum Backend {
     Mem0(Arc<Mem0Middleware>, String),
     ReMe {
         layer: Arc<ReMeMiddleware>,
-        service: ReMeService,
+        service: Box<ReMeService>,
         url: String,
         /// What it knew at the beginning of what will be told.
         known: Value,
@@ -71,7 +71,7 @@ impl Backend {
                 let layer = ReMeMiddleware::builder(service.clone()).wait_up_to(Duration::from_secs(5));
                 let layer = Arc::new(layer.connect().await?);
                 let known = found(&service, &options.told).await?;
-                Self::ReMe { layer, service, url, known }
+                Self::ReMe { layer, service: Box::new(service), url, known }
             }
         })
     }

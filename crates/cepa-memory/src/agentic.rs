@@ -4,17 +4,15 @@ mod error;
 mod folder;
 mod front_matter;
 mod index;
-mod inert;
 mod listing;
 mod middleware;
 mod name;
-mod parts;
 mod prompt;
 mod selection;
 mod settings;
 mod tools;
 mod upkeep;
 
-use crate::cut;
+use crate::{cut, inert};
 
 pub use self::{error::AgenticMemoryError, middleware::AgenticMemoryMiddleware, settings::Builder};

@@ -1,5 +1,7 @@
 //! Texts within a number of tokens.
 
+use std::borrow::Cow;
+
 /// The estimate of AgentScope 2.0.11: a quarter of the bytes.
 pub(crate) fn tokens(bytes: usize) -> usize {
     (bytes + 2) / 4
@@ -23,9 +25,34 @@ pub(crate) fn cut(text: &str, max: usize) -> &str {
     }
 }
 
+/// A text of at most about so many tokens: a longer one by its beginning and its end, as either may say what is wanted.
+pub(crate) fn both_ends(text: &str, max: usize) -> Cow<'_, str> {
+    if tokens(text.len()) <= max {
+        return text.into();
+    }
+    // A token is four bytes; half of them at each end.
+    let half = max.saturating_mul(2);
+    let (head, _) = split(text, half);
+    let (_, tail) = split(text, text.len().saturating_sub(half));
+    format!("{head} […] {tail}").into()
+}
+
+/// A text in two, at this byte, or at the one before where the sign begins.
+pub(crate) fn split(text: &str, at: usize) -> (&str, &str) {
+    let is_end = |end: &usize| text.is_char_boundary(*end);
+    text.split_at((0..=at.min(text.len())).rev().find(is_end).unwrap_or_default())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_text_keeps_both_of_its_ends() {
+        assert_eq!(both_ends("abcdefgh", 2), "abcdefgh");
+        assert_eq!(both_ends("abcdefghijkl", 2), "abcd […] ijkl");
+        assert_eq!(both_ends("ü🦀🦀🦀🦀ü", 1), "ü […] ü");
+    }
 
     #[test]
     fn a_text_is_cut_within_its_tokens_and_never_inside_of_a_sign() {

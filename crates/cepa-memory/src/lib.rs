@@ -13,6 +13,8 @@
 pub mod agentic;
 #[cfg(any(feature = "agentic", feature = "mem0", feature = "reme"))]
 mod cut;
+#[cfg(any(feature = "agentic", feature = "mem0", feature = "reme"))]
+mod inert;
 #[cfg(any(feature = "mem0", feature = "reme"))]
 mod limits;
 #[cfg(feature = "mem0")]

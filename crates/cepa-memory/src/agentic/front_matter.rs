@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 use serde_saphyr::granit_parser::{Event, Options, Parser, ScalarStyle};
 
-use super::parts::split;
+use super::cut::split;
 
 /// What a memory says of itself. Nothing of it need be there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

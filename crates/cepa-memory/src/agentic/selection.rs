@@ -10,7 +10,11 @@ use cepa_core::{
 use tokio::sync::oneshot;
 
 use super::{
-    cut::cut, error::AgenticMemoryError, folder::MAX_BYTES, inert::inert, listing::Found, parts::both_ends,
+    cut::{both_ends, cut},
+    error::AgenticMemoryError,
+    folder::MAX_BYTES,
+    inert::inert,
+    listing::Found,
     settings::Memory,
 };
 use crate::texts;

@@ -1,7 +1,7 @@
 //! Memories inside of a frame.
 
 /// A text that neither closes a `<system-reminder>` nor opens one: the bracket of such a tag is written as an entity.
-pub(super) fn inert(text: &str) -> String {
+pub(crate) fn inert(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('<') {
