@@ -6,8 +6,8 @@ use std::sync::{
 };
 
 use cepa_core::{
-    ChatChunk, ChatModel, ChatResponse, ChatUsage, ContentDelta, Cx, FinishedReason, ModelCall, ModelRequest,
-    Msg, Result, ToolSchema, estimate_tokens,
+    ChatChunk, ChatModel, ChatResponse, ContentDelta, Cx, FinishedReason, Meter, ModelCall, ModelRequest,
+    Msg, Result, ToolSchema, Usage, estimate_tokens,
 };
 
 use crate::{
@@ -24,6 +24,7 @@ pub(crate) struct Call<'a> {
     tools: Arc<[ToolSchema]>,
     /// Bytes of text that came.
     pub(crate) bytes: Arc<AtomicUsize>,
+    meter: Meter,
     ended: bool,
 }
 
@@ -32,35 +33,35 @@ impl<'a> Call<'a> {
         layer: &'a ReplyBudgetControlMiddleware,
         cx: &'a Cx<ModelCall>,
         request: &ModelRequest,
+        meter: Meter,
     ) -> Self {
         let model = request.model.clone().unwrap_or_else(|| cx.model().clone());
         let (messages, tools) = (request.messages.clone(), request.tools.clone());
-        Self { layer, cx, model, messages, tools, bytes: Arc::default(), ended: false }
+        Self { layer, cx, model, messages, tools, bytes: Arc::default(), meter, ended: false }
     }
 
     pub(crate) fn end(mut self, result: &Result<ChatResponse>) -> Result<()> {
         self.ended = true;
-        let cost = match result {
-            Err(error) => match error.usage() {
-                Some(usage) => self.reported(usage),
-                // What failed without a word of its cost is free.
-                None => 0.0,
-            },
-            Ok(response) if response.finished_reason == FinishedReason::Interrupted => {
-                self.cut_off(response.usage.as_ref())
-            }
-            Ok(response) => response.usage.as_ref().map_or_else(
-                || {
-                    self.layer.warn_once(self.model.name());
-                    self.estimated()
-                },
-                |usage| self.reported(usage),
-            ),
+        let told = match result {
+            Ok(response) => response.usage.as_ref(),
+            Err(error) => error.usage(),
         };
-        self.pay(cost)
+        let cost = match (told.map(Usage::from), result) {
+            (Some(usage), _) => self.reported(&usage),
+            // What failed without a word of its cost is free.
+            (None, Err(_)) => 0.0,
+            (None, Ok(response)) if response.finished_reason != FinishedReason::Interrupted => {
+                self.layer.warn_once(self.model.name());
+                self.estimated()
+            }
+            // The reply ends, and with it its budget.
+            (None, Ok(_)) if self.layer.per == Per::Reply => 0.0,
+            (None, Ok(_)) => self.estimated(),
+        };
+        self.pay(cost + self.cut_off(&self.meter.given_up()))
     }
 
-    fn reported(&self, usage: &ChatUsage) -> f64 {
+    fn reported(&self, usage: &Usage) -> f64 {
         self.layer.cost(usage.input_tokens, usage.output_tokens)
     }
 
@@ -69,13 +70,12 @@ impl<'a> Call<'a> {
         self.layer.cost(estimate_tokens(&self.messages, &self.tools), output_tokens)
     }
 
-    fn cut_off(&self, usage: Option<&ChatUsage>) -> f64 {
-        match usage {
-            Some(usage) => self.reported(usage),
-            // The reply ends, and with it its budget.
-            None if self.layer.per == Per::Reply => 0.0,
-            None => self.estimated(),
-        }
+    /// What requests cost that were given up on their way.
+    fn cut_off(&self, requests: &[Option<Usage>]) -> f64 {
+        let cost = |usage: &Option<Usage>| {
+            usage.as_ref().map_or_else(|| self.estimated(), |usage| self.reported(usage))
+        };
+        requests.iter().map(cost).sum()
     }
 
     fn pay(&self, cost: f64) -> Result<()> {
@@ -89,7 +89,10 @@ impl Drop for Call<'_> {
         if self.ended {
             return;
         }
-        let cost = self.cut_off(self.cx.reported_usage().as_ref());
+        let cost = self.cut_off(&self.meter.all());
+        if cost == 0.0 {
+            return;
+        }
         if let Err(error) = self.pay(cost) {
             tracing::warn!(model = self.model.name(), %error, "a model call that was cut off is not counted");
         }

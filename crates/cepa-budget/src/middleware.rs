@@ -130,7 +130,8 @@ impl Middleware for ReplyBudgetControlMiddleware {
         request: ModelRequest,
         next: Next<ModelCall>,
     ) -> Result<ChatResponse> {
-        let call = Call::new(self, &cx, &request);
+        let (next, meter) = next.metered();
+        let call = Call::new(self, &cx, &request, meter);
         let bytes = call.bytes.clone();
         let result = next.tap_shared(request, move |chunk| _ = bytes.fetch_add(size(chunk), Relaxed)).await;
         call.end(&result)?;

@@ -14,7 +14,8 @@ use std::{
 use cepa_budget::{AtEnd, BudgetSpent, Per, ReplyBudgetControlMiddleware, texts};
 use cepa_core::{
     Agent, AgentBuilder, CancelToken, ConfirmResult, ContentBlock, EventKind, Flow, InjectionConfig,
-    MiddlewareExt, Msg, ReactConfig, TextOrBlocks, ToolChoiceMode, UserConfirmResultEvent, on_reply,
+    MiddlewareExt, Msg, ReactConfig, TextOrBlocks, ToolChoiceMode, UserConfirmResultEvent, on_model_call,
+    on_reply,
     serde_json::{Value, from_value, json, to_value},
     testing::{Answer, EventLog, Logged, ScriptedModel, ScriptedTool},
 };
@@ -170,6 +171,20 @@ async fn r62_a_reader_who_leaves_in_the_middle_pays_for_the_call() {
     assert!(estimated > 0);
     // What the server has said counts as it is.
     assert_eq!(leave().await, estimated + 77);
+}
+
+#[tokio::test(start_paused = true)]
+async fn r62_a_call_that_never_reached_the_model_is_free() {
+    let model = ScriptedModel::new([""; 0]);
+    let session = ReplyBudgetControlMiddleware::builder(1_000).per(Per::Session).build().unwrap();
+    let waits = on_model_call(|_cx, _request, next| async move {
+        drop(next);
+        std::future::pending().await
+    });
+    let mut agent = builder(&model).middleware(session).middleware(waits).build().unwrap();
+    tokio::time::timeout(Duration::from_secs(1), agent.reply("Go")).await.unwrap_err();
+    // Nothing, or nothing spent.
+    assert_eq!(spent(&agent, "ReplyBudgetControlMiddleware")["session"].as_f64().unwrap_or_default(), 0.0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -13,6 +13,7 @@
 //! | see the whole response while items flow | `next.collect(input).await` |
 //! | edit the whole response | `next.hold(input).await` |
 //! | short circuit | return an output without calling `next` |
+//! | count what is spent, also when it is cut off | `let (next, meter) = next.metered()` |
 //! | retry, fall back, go on in a task | `next.clone()`: it is owned, `'static` and `Send` |
 //!
 //! The way of a call: the caller builds a [`Frame`] and calls [`Next`], which calls the first layer with the
@@ -24,6 +25,7 @@ mod content;
 mod cx;
 mod hook;
 mod items;
+mod meter;
 mod next;
 mod outlet;
 mod reader;
@@ -44,12 +46,13 @@ pub use self::{
         SystemPrompt, ToolCalling,
     },
     items::Items,
+    meter::Meter,
     next::{Next, Running},
     outlet::{Emit, IntoItem, Outlet},
     tap::{Flow, TapResult},
     tapping::Tapping,
 };
-pub(crate) use self::{cx::Frame, hook::Listed, reader::Reader, tap::Tap};
+pub(crate) use self::{cx::Frame, hook::Listed, meter::Reported, reader::Reader, tap::Tap};
 use crate::error::Result;
 
 /// An owned future, as the methods of the `dyn` traits return it.

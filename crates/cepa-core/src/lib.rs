@@ -46,8 +46,8 @@ pub use self::{
     },
     body::Body,
     chain::{
-        Acting, BoxFuture, CheckPermission, Compress, Cx, Emit, Flow, Hook, Items, ModelCall, Next, Outlet,
-        Reasoning, Reply, StateGuard, SystemPrompt, ToolCalling,
+        Acting, BoxFuture, CheckPermission, Compress, Cx, Emit, Flow, Hook, Items, Meter, ModelCall, Next,
+        Outlet, Reasoning, Reply, StateGuard, SystemPrompt, ToolCalling,
     },
     error::{BoxError, Error, ErrorKind, ModelError, Origin, Result},
     event::{

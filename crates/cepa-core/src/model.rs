@@ -12,6 +12,7 @@ mod usage;
 
 use std::{fmt, sync::Arc};
 
+pub(crate) use self::fold::ResponseFold;
 pub use self::{
     chunk::{ChatChunk, ContentDelta},
     estimate::estimate_tokens,
@@ -22,9 +23,8 @@ pub use self::{
     tool_choice::{ToolChoice, ToolChoiceMode},
     usage::ChatUsage,
 };
-pub(crate) use self::{fold::ResponseFold, outlet::Reported};
 use crate::{
-    chain::{BoxFuture, Outlet, Tap},
+    chain::{BoxFuture, Outlet, Reported, Tap},
     error::Result,
     message::Msg,
 };

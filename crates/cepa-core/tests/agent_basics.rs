@@ -9,6 +9,8 @@ mod ending;
 mod jumps;
 #[path = "agent_basics/looking_on.rs"]
 mod looking_on;
+#[path = "agent_basics/metering.rs"]
+mod metering;
 #[path = "agent_basics/order.rs"]
 mod order;
 #[path = "agent_basics/other_model.rs"]

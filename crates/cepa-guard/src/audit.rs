@@ -130,12 +130,15 @@ impl AuditLog {
 }
 
 impl Inner {
-    /// Writes a line and waits until it is written. An error only if failures are to be errors.
-    async fn write_bytes(&self, record: Vec<u8>) -> Result<()> {
-        match self.writer.write(record).await {
-            Err(error) if self.on_failure == OnFailure::Error => Err(Error::other(error)),
-            // The writer has warned.
-            _ => Ok(()),
+    /// Hands a line over, at once; what is returned waits until it is written. An error only if failures are to be errors.
+    fn write_bytes(&self, record: Vec<u8>) -> impl Future<Output = Result<()>> {
+        let written = self.writer.write(record);
+        async move {
+            match written.await {
+                Err(error) if self.on_failure == OnFailure::Error => Err(Error::other(error)),
+                // The writer has warned.
+                _ => Ok(()),
+            }
         }
     }
 }

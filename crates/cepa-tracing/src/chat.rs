@@ -6,8 +6,8 @@ use std::{
 };
 
 use cepa_core::{
-    ChatModel, ChatResponse, ChatUsage, Cx, FinishedReason, ModelCall, ModelOptions, ModelRequest, Next,
-    Purpose, Result, ToolChoiceMode, serde_json,
+    ChatModel, ChatResponse, ChatUsage, Cx, FinishedReason, Meter, ModelCall, ModelOptions, ModelRequest,
+    Next, Purpose, Result, ToolChoiceMode, Usage, serde_json,
 };
 use opentelemetry::{KeyValue, StringValue};
 use tracing::{Instrument as _, Span, field::Empty, info_span, record_all};
@@ -29,10 +29,11 @@ impl TracingMiddleware {
             KeyValue::new(names::PROVIDER_NAME, model.provider().to_owned()),
             KeyValue::new(names::REQUEST_MODEL, model.name().to_owned()),
         ];
+        let (next, meter) = next.metered();
         let mut chat = Chat {
             open: Open::new(span, self.instruments(), attributes),
             instruments: self.instruments(),
-            cx: &cx,
+            meter,
             first: Arc::default(),
             ended: false,
         };
@@ -48,7 +49,7 @@ impl TracingMiddleware {
         match &result {
             Ok(response) => self.end_chat(&mut chat, response),
             Err(error) => {
-                chat.spent(error.usage());
+                chat.end(error.usage());
                 chat.open.fail_with(error, &self.capture);
             }
         }
@@ -127,7 +128,7 @@ impl TracingMiddleware {
         let model =
             model.map(|model| KeyValue::new(names::RESPONSE_MODEL, StringValue::from(model.to_owned())));
         chat.open.attributes.extend(model);
-        chat.spent(response.usage.as_ref());
+        chat.end(response.usage.as_ref());
         if interrupted { chat.open.interrupt() } else { chat.open.succeed() }
     }
 }
@@ -136,16 +137,22 @@ impl TracingMiddleware {
 struct Chat<'a> {
     open: Open<'a>,
     instruments: &'a Instruments,
-    cx: &'a Cx<ModelCall>,
+    meter: Meter,
     /// When the first piece of the answer came.
     first: Arc<OnceLock<Instant>>,
     ended: bool,
 }
 
 impl Chat<'_> {
-    /// Tells and measures what the call has spent, and when the answer began.
-    fn spent(&mut self, usage: Option<&ChatUsage>) {
+    /// The call has ended: tells and measures what it has spent, with what was given up on the way.
+    fn end(&mut self, told: Option<&ChatUsage>) {
         self.ended = true;
+        let given_up = self.meter.given_up().into_iter().flatten();
+        self.spent(sum(told.map(Usage::from).into_iter().chain(given_up)).as_ref());
+    }
+
+    /// Tells and measures this, and when the answer began.
+    fn spent(&mut self, usage: Option<&Usage>) {
         let Open { span, began, attributes, .. } = &mut self.open;
         let first_chunk = self.first.get().map(|first| first.duration_since(*began).as_secs_f64());
         let tokens = |tokens: u64| (tokens > 0).then_some(tokens as i64);
@@ -173,9 +180,16 @@ impl Chat<'_> {
 impl Drop for Chat<'_> {
     fn drop(&mut self) {
         if !self.ended {
-            self.spent(self.cx.reported_usage().as_ref());
+            self.spent(sum(self.meter.all().into_iter().flatten()).as_ref());
         }
     }
+}
+
+fn sum(usages: impl Iterator<Item = Usage>) -> Option<Usage> {
+    usages.reduce(|mut sum, usage| {
+        sum += usage;
+        sum
+    })
 }
 
 /// The model that answered: as the server calls it, else as it is called here.

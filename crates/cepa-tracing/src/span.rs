@@ -10,7 +10,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use crate::{capture::Capture, metrics::Instruments, names};
 
 /// An open span, and what is measured of it. Dropped before it was closed: it was cut off, because nobody listened any
-/// more or because a layer was given up after an interrupt; or something inside has panicked.
+/// more or because a layer was given up after an interrupt; or in a panic.
 pub(crate) struct Open<'a> {
     pub(crate) span: Span,
     pub(crate) began: Instant,
@@ -113,7 +113,8 @@ impl Drop for Open<'_> {
             return;
         }
         if std::thread::panicking() {
-            let description = Some("something inside has panicked".into());
+            // Inside, or whoever reads the reply: that cannot be told from here.
+            let description = Some("it was dropped in a panic".into());
             self.fail(&Failure { error_type: "panic".into(), description });
         } else {
             self.interrupt();

@@ -10,8 +10,8 @@ use std::{
 };
 
 use cepa_core::{
-    AgentState, ChatResponse, Cx, Error, Middleware, MiddlewareKey, ModelCall, ModelRequest, Msg, Next,
-    Origin, Reply, ReplyInput, Result, Usage, middleware,
+    AgentState, ChatResponse, Cx, Error, Meter, Middleware, MiddlewareKey, ModelCall, ModelRequest, Msg,
+    Next, Origin, Reply, ReplyInput, Result, Usage, middleware,
 };
 
 use self::sums::Call;
@@ -145,7 +145,9 @@ impl Middleware for UsageMiddleware {
         next: Next<ModelCall>,
     ) -> Result<ChatResponse> {
         let model = request.model.as_ref().unwrap_or(cx.model()).name().to_owned();
-        let open = Open { layer: self, cx: &cx, model, purpose: request.purpose.to_string(), ended: false };
+        let (next, meter) = next.metered();
+        let open =
+            Open { layer: self, cx: &cx, model, purpose: request.purpose.to_string(), meter, ended: false };
         match next.run(request).await {
             Ok(response) => {
                 open.answered(&response)?;
@@ -162,12 +164,14 @@ struct Open<'a> {
     cx: &'a Cx<ModelCall>,
     model: String,
     purpose: String,
+    meter: Meter,
     ended: bool,
 }
 
 impl Open<'_> {
     fn answered(mut self, response: &ChatResponse) -> Result<()> {
         self.ended = true;
+        self.cut_off(self.meter.given_up());
         // A layer inside, or a server that chooses, may have asked another model.
         let model = response.model.as_deref().unwrap_or(&self.model);
         let usage = response.usage.as_ref().map(Usage::from);
@@ -177,12 +181,18 @@ impl Open<'_> {
     /// The error as it came: it matters more than one of counting.
     fn failed(mut self, error: Error) -> Error {
         self.ended = true;
+        self.cut_off(self.meter.given_up());
         let usage = error.usage().map(Usage::from);
         // A layer inside that refuses has asked no model.
         if usage.is_some() || error.origin() == Origin::Model {
             self.count_or_warn(usage.as_ref(), true);
         }
         error
+    }
+
+    /// Counts requests that were given up on their way.
+    fn cut_off(&self, requests: Vec<Option<Usage>>) {
+        requests.iter().for_each(|usage| self.count_or_warn(usage.as_ref(), false));
     }
 
     fn count_or_warn(&self, usage: Option<&Usage>, failed: bool) {
@@ -195,8 +205,7 @@ impl Open<'_> {
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         if !self.ended {
-            let usage = self.cx.reported_usage();
-            self.count_or_warn(usage.as_ref().map(Usage::from).as_ref(), false);
+            self.cut_off(self.meter.all());
         }
     }
 }

@@ -57,6 +57,8 @@ struct Block {
     id: Id,
     media_type: String,
     data: Vec<u8>,
+    /// A piece was no data: no more of it is taken.
+    broken: bool,
 }
 
 /// A file with what a reply said.
@@ -92,10 +94,11 @@ impl WavRecorder {
         match &event.kind {
             EventKind::DataBlockStart { block_id, media_type, .. } if is_audio(media_type) => {
                 let (id, media_type) = (block_id.clone(), media_type.to_string());
-                self.blocks.push(Block { id, media_type, data: Vec::new() });
+                self.blocks.push(Block { id, media_type, data: Vec::new(), broken: false });
             }
             EventKind::DataBlockDelta { block_id, delta, .. } => {
-                let Some(block) = self.blocks.iter_mut().find(|block| block.id == *block_id) else { return };
+                let block = self.blocks.iter_mut().find(|block| block.id == *block_id);
+                let Some(block) = block.filter(|block| !block.broken) else { return };
                 let added = match delta {
                     DataDelta::Base64(data) => {
                         STANDARD.decode(data).map(|data| block.data.extend(data)).map_err(RecordError::Base64)
@@ -103,6 +106,8 @@ impl WavRecorder {
                     DataDelta::Url(url) => Err(RecordError::Elsewhere { url: url.clone() }),
                 };
                 if let Err(failure) = added {
+                    // What comes after the gap is not where it belongs.
+                    block.broken = true;
                     self.failures.push(failure);
                 }
             }

@@ -6,16 +6,16 @@ use super::{
     block_events::BlockEvents,
     context,
     emit::Events,
-    model_call::PaysIfCutOff,
+    model_call::Account,
     scope::{Patience, ReplyScope, Waited},
 };
 use crate::{
-    chain::ModelCall,
+    chain::{ModelCall, Outlet},
     error::{Error, Origin, Result},
     event::{AgentEvent, EventKind},
     fields::Fields,
     id::Id,
-    message::{ContentBlock, Usage},
+    message::ContentBlock,
     model::{ChatChunk, ChatModel, ChatResponse, ChatUsage, ContentDelta, ModelRequest, ResponseFold},
     tool::read_object,
 };
@@ -76,8 +76,10 @@ impl ReplyScope {
 
     /// One attempt: goes through `on_model_call` and turns what comes out into events and blocks.
     async fn attempt(self: &Arc<Self>, events: &Events, request: ModelRequest) -> Result<Answer, Failed> {
-        let (frame, mut items) = self.chain_stream::<ModelCall>(self.clone(), request);
-        let mut pays = PaysIfCutOff::new(self, frame.clone());
+        let layers = self.definition.layers::<ModelCall>().clone();
+        let (frame, next, meter) = self.model_chain(layers, Outlet::unheard(None));
+        let mut items = next.stream(request);
+        let mut account = Account::open(self, meter);
         let interrupted = pin!(self.interrupted());
         let mut patience = Patience::new(self, interrupted);
         let mut intake = Intake::new(self);
@@ -88,8 +90,10 @@ impl ReplyScope {
                     items.recycle(chunk);
                 }
                 Waited::End => {
-                    pays.done();
-                    break Some(items.finish().await);
+                    let result = items.finish().await;
+                    // At once: its reader may leave with whatever is sent from here on.
+                    account.settle(&result);
+                    break Some(result);
                 }
                 Waited::GivenUp => break None,
             }
@@ -98,10 +102,7 @@ impl ReplyScope {
         let shown = !intake.fold.is_empty();
         let response = match response {
             Some(Ok(response)) => response,
-            Some(Err(error)) => {
-                self.add_usage_of_failed(&error);
-                return Err(Failed { error, shown });
-            }
+            Some(Err(error)) => return Err(Failed { error, shown }),
             // A layer waited outside of `next` when the reply was interrupted.
             None => ChatResponse::interrupted(),
         };
@@ -121,10 +122,6 @@ impl Answer {
             ContentBlock::Text(block) => block.text.is_empty(),
             _ => false,
         })
-    }
-
-    pub(super) fn usage(&self) -> Option<Usage> {
-        self.response.usage.as_ref().map(Usage::from)
     }
 }
 

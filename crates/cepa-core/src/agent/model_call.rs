@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::{
     context,
-    scope::{Layers, Offered, ReplyScope},
+    scope::{Chain, Layers, Offered, ReplyScope},
 };
 use crate::{
-    chain::{AgentHook, BoxFuture, Core, Cx, Frame, Listed, ModelCall, Outlet, Tap},
-    error::{Error, ErrorKind, Result},
+    chain::{AgentHook, BoxFuture, Core, Cx, Frame, Listed, Meter, ModelCall, Next, Outlet, Tap},
+    error::{ErrorKind, Result},
     message::Usage,
     model::{ChatChunk, ChatResponse, FinishedReason, ModelOutlet, ModelRequest, Purpose, ResponseFold},
 };
@@ -25,17 +25,14 @@ impl Core<ModelCall> for ReplyScope {
                 let offered = Offered { tools: request.tools.clone(), choice: request.tool_choice.clone() };
                 self.run_state().offered = Some(offered);
             }
-            let reported = cx.frame().reported();
-            // An attempt before this one has told what it cost by its error.
-            reported.set(None);
-            let out = ModelOutlet::new(cx.outlet().clone(), reported.clone());
+            let out = ModelOutlet::new(cx.outlet().clone(), cx.begin_request());
             let mut response = tokio::select! {
                 biased;
                 () = self.interrupted() => {
                     ChatResponse::interrupted()
                 }
                 result = model.call(request, out.clone()) => {
-                    result.map_err(|error| error.at_model().with_usage(reported.take()))?
+                    result.map_err(|error| out.failed(error.at_model()))?
                 }
             };
             out.complete(&mut response);
@@ -55,28 +52,28 @@ impl ReplyScope {
     ) -> Result<ChatResponse> {
         request.model.get_or_insert_with(|| self.definition.model.clone());
         let (tap, fold) = Tap::folding(|fold: &mut ResponseFold, chunk: &ChatChunk| fold.add(chunk));
-        let chain = self.chain_of::<ModelCall>(layers, Outlet::unheard(Some(tap)), request);
-        let mut pays = PaysIfCutOff::new(self, chain.frame.clone());
+        let (frame, next, meter) = self.model_chain(layers, Outlet::unheard(Some(tap)));
+        let chain = Chain { frame, running: next.run(request) };
+        let mut account = Account::open(self, meter);
         let result = chain.or_interrupt(self).await.ok_or(ErrorKind::Interrupted)?;
-        pays.done();
-        let mut response = result.inspect_err(|error| self.add_usage_of_failed(error))?;
+        account.settle(&result);
+        let mut response = result?;
         response.content.put(fold.take().into_blocks(), false);
-        if let Some(usage) = &response.usage {
-            self.add_usage(Usage::from(usage))?;
-        }
         if response.finished_reason == FinishedReason::Interrupted {
             return Err(ErrorKind::Interrupted.into());
         }
         Ok(response)
     }
 
-    /// Adds what a failed attempt had spent: it is paid for like any other.
-    pub(super) fn add_usage_of_failed(&self, error: &Error) {
-        if let Some(usage) = error.usage()
-            && let Err(error) = self.add_usage(Usage::from(usage))
-        {
-            tracing::warn!(%error, "what a failed model call has spent is not kept");
-        }
+    /// The chain of a model call through these layers, and what it spends.
+    pub(super) fn model_chain(
+        self: &Arc<Self>,
+        layers: Layers,
+        out: Outlet<ChatChunk>,
+    ) -> (Arc<Frame<ModelCall>>, Next<ModelCall>, Meter) {
+        let frame = Frame::new(self.clone(), self.clone(), layers);
+        let (next, meter) = Next::root(frame.clone(), out).metered();
+        (frame, next, meter)
     }
 
     /// Adds what was spent to the reply's message, or to what is added to it when it is begun.
@@ -92,30 +89,41 @@ impl ReplyScope {
     }
 }
 
-/// Adds what a call has spent that does not end by itself: its reader, or the layer that made it, is gone.
-pub(super) struct PaysIfCutOff<'a> {
+/// What a model call spends, which the reply pays: once it has ended, or was cut off because its reader, or the layer that
+/// made it, is gone.
+pub(super) struct Account<'a> {
     scope: &'a ReplyScope,
-    frame: Option<Arc<Frame<ModelCall>>>,
+    meter: Option<Meter>,
 }
 
-impl<'a> PaysIfCutOff<'a> {
-    pub(super) fn new(scope: &'a ReplyScope, frame: Arc<Frame<ModelCall>>) -> Self {
-        Self { scope, frame: Some(frame) }
+impl<'a> Account<'a> {
+    pub(super) fn open(scope: &'a ReplyScope, meter: Meter) -> Self {
+        Self { scope, meter: Some(meter) }
     }
 
-    /// It has ended, and its response or error tells what it cost.
-    pub(super) fn done(&mut self) {
-        self.frame = None;
+    /// The call has ended: pays what its response or its error tells, and what was given up on the way.
+    pub(super) fn settle(&mut self, result: &Result<ChatResponse>) {
+        let told = match result {
+            Ok(response) => response.usage.as_ref(),
+            Err(error) => error.usage(),
+        };
+        let given_up = self.meter.take().map(|meter| meter.given_up()).unwrap_or_default();
+        self.pay(told.map(Usage::from).into_iter().chain(given_up.into_iter().flatten()));
+    }
+
+    fn pay(&self, usages: impl IntoIterator<Item = Usage>) {
+        for usage in usages {
+            if let Err(error) = self.scope.add_usage(usage) {
+                tracing::warn!(%error, "what a model call has spent is not kept");
+            }
+        }
     }
 }
 
-impl Drop for PaysIfCutOff<'_> {
+impl Drop for Account<'_> {
     fn drop(&mut self) {
-        let usage = self.frame.take().and_then(|frame| frame.reported().get());
-        if let Some(usage) = usage
-            && let Err(error) = self.scope.add_usage(Usage::from(&usage))
-        {
-            tracing::warn!(%error, "what a model call that was cut off has spent is not kept");
+        if let Some(meter) = self.meter.take() {
+            self.pay(meter.all().into_iter().flatten());
         }
     }
 }

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     chain::{BoxFuture, Compress, Core, Cx, Outlet, Reasoning, SystemPrompt},
     error::{ErrorKind, Result},
-    message::{ContentBlock, HintBlock, Msg, ReplyFinishedReason, Role, ToolResultState, Usage},
+    message::{ContentBlock, HintBlock, Msg, ReplyFinishedReason, Role, ToolResultState},
     middleware::{CompressInput, ReasoningInput},
     model::{FinishedReason, ModelRequest, ToolChoice, ToolChoiceMode, ToolSchema},
     state::AgentState,
@@ -50,7 +50,7 @@ impl ReplyScope {
             && !frame.core_was_entered()
         {
             // A layer answered itself: the answer is part of the conversation all the same.
-            self.save(answer.content.clone(), None)?;
+            self.save(answer.content.clone())?;
         }
         Box::pin(self.close_unwanted_calls(events, answer)).await
     }
@@ -94,17 +94,18 @@ impl ReplyScope {
         }
     }
 
-    /// Adds blocks and what they cost to the reply's message. Audio is for the ear, not for the context.
-    pub(super) fn save(&self, mut blocks: Vec<ContentBlock>, usage: Option<Usage>) -> Result<()> {
+    /// Adds blocks to the reply's message, and what was spent before there was one. Audio is for the ear, not for the
+    /// context.
+    pub(super) fn save(&self, mut blocks: Vec<ContentBlock>) -> Result<()> {
         blocks.retain(|block| !matches!(block, ContentBlock::Data(data) if data.is_audio()));
-        if blocks.is_empty() && usage.is_none() {
+        let earlier = self.run_state().unplaced_usage.take();
+        if blocks.is_empty() && earlier.is_none() {
             return Ok(());
         }
-        let earlier = self.run_state().unplaced_usage.take();
         let mut state = self.state()?;
         state.append_context(self.definition.name.clone(), blocks);
         if let Some(last) = state.context.last_mut() {
-            usage.into_iter().chain(earlier).for_each(|usage| Arc::make_mut(last).add_usage(usage));
+            earlier.into_iter().for_each(|usage| Arc::make_mut(last).add_usage(usage));
         }
         Ok(())
     }
@@ -226,7 +227,7 @@ impl ReplyScope {
             if !answer.is_empty() || answer.response.finished_reason != FinishedReason::Completed {
                 break answer;
             }
-            self.save(Vec::new(), answer.usage())?;
+            self.save(Vec::new())?;
             if is_nudged {
                 let model = model.name().to_owned();
                 return Err(ErrorKind::EmptyAnswer { model }.into());
@@ -239,17 +240,16 @@ impl ReplyScope {
         if answer.response.finished_reason == FinishedReason::Interrupted {
             self.run_state().cut_off = true;
         }
-        let usage = answer.usage();
         let Answer { blocks, response } = answer;
         let is_last = response.finished_reason == FinishedReason::Completed
             && !blocks.iter().any(|block| matches!(block, ContentBlock::ToolCall(_)))
             && !blocks.iter().all(|block| matches!(block, ContentBlock::Thinking(_)));
         if !is_last {
-            self.save(blocks, usage)?;
+            self.save(blocks)?;
             return Ok(None);
         }
         let mut message = Msg::new(self.definition.name.clone(), Role::Assistant, blocks.clone());
-        self.save(blocks, usage)?;
+        self.save(blocks)?;
         let state = self.state()?;
         message.id = state.reply_id().clone();
         message.usage = context::reply_usage(&state, &self.definition.name);

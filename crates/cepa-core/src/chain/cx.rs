@@ -3,20 +3,20 @@
 use std::{
     ops::{Deref, DerefMut},
     sync::{
-        Arc, OnceLock,
+        Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
 };
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Acting, AgentHook, Core, Emit, Hook, IntoItem, ModelCall, Outlet, Streams, hook::Listed};
+use super::{Acting, AgentHook, Core, Emit, Hook, IntoItem, Outlet, Streams, hook::Listed, meter::Node};
 use crate::{
     agent::{Onion, ReplyScope, Scratch, StateLock},
     error::{Error, Result},
     id::Id,
     middleware::MiddlewareKey,
-    model::{ChatModel, ChatUsage, Reported},
+    model::ChatModel,
     state::AgentState,
     tool::Toolkit,
 };
@@ -29,15 +29,13 @@ pub(crate) struct Frame<H: Hook> {
     cores_entered: AtomicUsize,
     cores_left: AtomicUsize,
     detached: AtomicBool,
-    /// What the model has said that it has spent, in a model call.
-    reported: OnceLock<Reported>,
 }
 
 impl<H: Hook> Frame<H> {
     pub(crate) fn new(scope: H::Scope, core: Arc<dyn Core<H>>, layers: Arc<[Listed<H::Layer>]>) -> Arc<Self> {
         let (cores_entered, cores_left) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let (detached, reported) = (AtomicBool::new(false), OnceLock::new());
-        Arc::new(Self { scope, core, layers, cores_entered, cores_left, detached, reported })
+        let detached = AtomicBool::new(false);
+        Arc::new(Self { scope, core, layers, cores_entered, cores_left, detached })
     }
 
     pub(super) fn enter_core(self: &Arc<Self>) -> CoreGuard<H> {
@@ -74,6 +72,8 @@ pub struct Cx<H: Hook> {
     out: Outlet<H::Item>,
     /// Index in the hook's list; its length for the core.
     layer: usize,
+    /// The nearest meter around, in a model call.
+    meter: Option<Arc<Node>>,
 }
 
 /// The layer index of whoever calls the chain.
@@ -81,7 +81,12 @@ const OUTSIDE: usize = usize::MAX;
 
 impl<H: Hook> Clone for Cx<H> {
     fn clone(&self) -> Self {
-        Self { frame: self.frame.clone(), out: self.out.clone(), layer: self.layer }
+        Self {
+            frame: self.frame.clone(),
+            out: self.out.clone(),
+            layer: self.layer,
+            meter: self.meter.clone(),
+        }
     }
 }
 
@@ -93,7 +98,7 @@ impl<H: Hook> std::fmt::Debug for Cx<H> {
 
 impl<H: Hook> Cx<H> {
     pub(super) fn outermost(frame: Arc<Frame<H>>, out: Outlet<H::Item>) -> Self {
-        Self { frame, out, layer: OUTSIDE }
+        Self { frame, out, layer: OUTSIDE, meter: None }
     }
 
     /// The context of the next layer inward.
@@ -126,6 +131,14 @@ impl<H: Hook> Cx<H> {
         &mut self.out
     }
 
+    pub(super) fn meter(&self) -> Option<&Arc<Node>> {
+        self.meter.as_ref()
+    }
+
+    pub(super) fn meter_mut(&mut self) -> &mut Option<Arc<Node>> {
+        &mut self.meter
+    }
+
     pub(crate) fn scope(&self) -> &H::Scope {
         &self.frame.scope
     }
@@ -144,20 +157,6 @@ impl<H: Streams> Cx<H> {
     /// twice while this does not change.
     pub fn sent(&self) -> usize {
         self.out.sent()
-    }
-}
-
-impl Frame<ModelCall> {
-    pub(crate) fn reported(&self) -> &Reported {
-        self.reported.get_or_init(Reported::default)
-    }
-}
-
-impl Cx<ModelCall> {
-    /// What the model has said up to now that the request at hand has spent. A layer that is dropped, because nobody
-    /// reads the reply any more, can still count it; the response, or the error, has it otherwise.
-    pub fn reported_usage(&self) -> Option<ChatUsage> {
-        self.frame.reported().get()
     }
 }
 

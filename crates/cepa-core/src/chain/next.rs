@@ -46,6 +46,10 @@ impl<H: Hook> Next<H> {
         Self { cx: Cx::outermost(frame, out), attempts: OnceLock::new() }
     }
 
+    pub(super) fn cx_mut(&mut self) -> &mut Cx<H> {
+        &mut self.cx
+    }
+
     /// Runs the rest of the chain. Items go straight on to the caller.
     pub fn run(mut self, input: H::Input) -> Running<H> {
         let attempt = match self.attempt() {

@@ -220,10 +220,13 @@ impl Rest {
         let lines = self.lines();
         let inner = self.inner.clone();
         drop(self);
-        for line in lines {
-            inner.write_bytes(line).await?;
+        // All of them, before anything is waited for.
+        let written: Vec<_> = lines.into_iter().map(|line| inner.write_bytes(line)).collect();
+        let mut result = Ok(());
+        for written in written {
+            result = result.and(written.await);
         }
-        Ok(())
+        result
     }
 
     /// Takes what is still to be written.

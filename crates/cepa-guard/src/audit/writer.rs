@@ -60,9 +60,9 @@ impl Writer {
         self.lost.load(Relaxed)
     }
 
-    /// Hands a line over. It is on its way before this future waits, and written also if the future is dropped.
-    pub(super) async fn write(&self, line: Vec<u8>) -> Result<(), AuditError> {
-        self.hand_over_and_wait(|done| Job::Line(line, Some(done))).await
+    /// Hands a line over, at once. What is returned waits until it is written; it is written also if that is dropped.
+    pub(super) fn write(&self, line: Vec<u8>) -> impl Future<Output = Result<(), AuditError>> {
+        self.hand_over_and_wait(|done| Job::Line(line, Some(done)))
     }
 
     /// Hands a line over that nobody waits for.
@@ -75,17 +75,24 @@ impl Writer {
         self.hand_over_and_wait(Job::Flush).await
     }
 
-    async fn hand_over_and_wait(&self, job: impl FnOnce(Done) -> Job) -> Result<(), AuditError> {
+    fn hand_over_and_wait<J: FnOnce(Done) -> Job>(
+        &self,
+        job: J,
+    ) -> impl Future<Output = Result<(), AuditError>> + use<'_, J> {
         let (done, written) = oneshot::channel();
-        self.hand_over(job(done))?;
+        let handed_over = self.hand_over(job(done));
         // By the real clock: that of a test may stand still, and then jump, while a disk works.
-        tokio::select! {
-            biased;
-            written = written => written.unwrap_or_else(|_| Err(self.closed())),
-            () = Delay::new(self.limit) => {
-                let error = self.slow();
-                tracing::error!(%error, "a line of the audit log may be lost");
-                Err(error)
+        let limit = Delay::new(self.limit);
+        async move {
+            handed_over?;
+            tokio::select! {
+                biased;
+                written = written => written.unwrap_or_else(|_| Err(self.closed())),
+                () = limit => {
+                    let error = self.slow();
+                    tracing::error!(%error, "a line of the audit log may be lost");
+                    Err(error)
+                }
             }
         }
     }

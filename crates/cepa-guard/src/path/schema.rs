@@ -1,5 +1,6 @@
 //! What a tool's schema says of one place of its arguments.
 
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 /// Formats of JSON schemas that mean a path.
@@ -7,6 +8,8 @@ const FORMATS: [&str; 6] = ["path", "file-path", "file_path", "filepath", "direc
 
 /// Keywords whose schemas speak of the same place.
 const SAME_PLACE: [&str; 6] = ["anyOf", "oneOf", "allOf", "if", "then", "else"];
+/// And those whose values are such schemas.
+const SAME_PLACE_BY_NAME: [&str; 2] = ["dependentSchemas", "dependencies"];
 
 /// All schemas that may speak of one place: its own, those it refers to, and its alternatives. Which of them a value
 /// meets is not asked: a guard looks at what may be a path.
@@ -32,7 +35,10 @@ impl<'s> Schemas<'s> {
             }
             here.push(schema);
             let pointer = schema.get("$ref").and_then(Value::as_str).and_then(|to| to.strip_prefix('#'));
-            open.extend(pointer.and_then(|pointer| root.pointer(pointer)));
+            let pointer = pointer.map(|pointer| percent_decode_str(pointer).decode_utf8_lossy());
+            open.extend(pointer.and_then(|pointer| root.pointer(&pointer)));
+            let by_name = SAME_PLACE_BY_NAME.iter().filter_map(|word| schema.get(word)?.as_object());
+            open.extend(by_name.flat_map(|schemas| schemas.values()));
             for word in SAME_PLACE {
                 match schema.get(word) {
                     Some(Value::Array(schemas)) => open.extend(schemas),
@@ -105,6 +111,18 @@ mod tests {
         assert!(schemas.field("edit").field("then").field("then").field("target").say_path());
         assert!(schemas.field("edits").item(3).field("target").say_path());
         assert!(!schemas.field("edit").say_path() && !schemas.field("other").say_path());
+    }
+
+    #[test]
+    fn a_reference_is_a_uri() {
+        let schema = json!({
+            "properties": {"edit": {"$ref": "#/$defs/Edit%20of%3CT%3E~1x"}},
+            "$defs": {"Edit of<T>/x": {"properties": {"to": {"format": "path"}}}},
+            "dependentSchemas": {"edit": {"properties": {"from": {"format": "path"}}}},
+        });
+        let schemas = Schemas::of(&schema);
+        assert!(schemas.field("edit").field("to").say_path());
+        assert!(schemas.field("from").say_path());
     }
 
     #[test]

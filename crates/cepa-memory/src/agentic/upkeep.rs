@@ -8,6 +8,9 @@ use std::{
 
 use super::{error::AgenticMemoryError as Error, folder::Open, index, name::Name};
 
+/// How often the index is begun with again that somebody else changes.
+const TRIES: usize = 3;
+
 impl Open {
     /// The whole index as it should be. Where it is not so, and `mend` says so, it is written anew. What goes wrong with
     /// that comes second.
@@ -32,9 +35,19 @@ impl Open {
     /// Puts these lines into the index, or takes them out of it, and whatever else it takes to make it whole. The lock is
     /// held.
     pub(super) fn complete_index(&self, lines: BTreeMap<Name, Option<String>>) -> Result<(), Error> {
-        let before = self.index()?;
-        let after = self.completed(&before, lines)?;
-        if after == before { Ok(()) } else { self.write(&Name::index(), &after) }
+        // Editors take no lock: what somebody has saved meanwhile is begun with again. What is left undone then, the next
+        // prompt does.
+        for _ in 0..TRIES {
+            let before = self.index()?;
+            let after = self.completed(&before, lines.clone())?;
+            if after == before {
+                break;
+            }
+            if self.index()? == before {
+                return self.write(&Name::index(), &after);
+            }
+        }
+        Ok(())
     }
 
     fn completed(&self, index: &[u8], mut lines: BTreeMap<Name, Option<String>>) -> Result<Vec<u8>, Error> {

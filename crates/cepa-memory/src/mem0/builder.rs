@@ -138,7 +138,7 @@ impl Mem0Builder {
         self
     }
 
-    /// The most tokens of a question or keyword that are searched for: its beginning. 2 000 by default.
+    /// The most tokens of a question or keyword that are searched for: of a longer one its beginning and its end. 2 000 by default.
     pub fn query_max_tokens(mut self, tokens: usize) -> Self {
         self.memory.limits.query = tokens;
         self
@@ -169,8 +169,9 @@ impl Mem0Builder {
         self
     }
 
-    /// Whether the reply waits until its turn is written. By default it does not:
-    /// [`flush`](Mem0Middleware::flush) waits, before the program ends.
+    /// Whether the reply waits until its turn is written, for as long as a [write](Self::write_deadline) may take: behind
+    /// others it may take longer, and goes on. By default it does not wait: [`flush`](Mem0Middleware::flush) does, before
+    /// the program ends.
     pub fn await_write(mut self, wait: bool) -> Self {
         self.await_write = wait;
         self

@@ -7,6 +7,8 @@ use cepa_core::{
     Tool, middleware,
 };
 
+use tokio::time::timeout;
+
 use super::{
     backend::{Mem0, Mem0Message},
     builder::Mem0Builder,
@@ -30,8 +32,8 @@ const MEMORY: &str = "memory";
 /// a turn that ended with an answer it writes question and answer, in the background. By tools the model searches and adds
 /// what it wants. [`Mode`] says which.
 ///
-/// A search or a write that fails, or takes too long, is logged as a warning, and the reply goes on. One instance serves any
-/// number of agents, and of users: see [`MemoryScope`]. Ids never come from the model. Writes for one user and agent are made
+/// A search or a write that fails, or takes too long, is logged, the first of its kind as a warning, and the reply goes on.
+/// One instance serves any number of agents, and of users: see [`MemoryScope`]. Ids never come from the model. Writes for one user and agent are made
 /// in their order, those for others beside them.
 pub struct Mem0Middleware {
     pub(super) memory: Arc<Memory>,
@@ -118,7 +120,8 @@ impl Middleware for Mem0Middleware {
             if let Some(messages) = exchange(&turn, msg.structured_output.as_ref(), instead) {
                 let written = self.memory.write(scope, Some(session_id), self.note(messages));
                 if self.await_write {
-                    _ = written.await;
+                    // No longer than the write itself may take: it may stand behind others.
+                    _ = timeout(self.memory.write_deadline, written).await;
                 }
             }
         }

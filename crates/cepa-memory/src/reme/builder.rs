@@ -69,7 +69,7 @@ impl ReMeMiddlewareBuilder {
         self
     }
 
-    /// The most tokens of a question that are searched for: its beginning. 2 000 by default.
+    /// The most tokens of a question that are searched for: of a longer one its beginning and its end. 2 000 by default.
     pub fn query_max_tokens(mut self, tokens: usize) -> Self {
         self.limits.query = tokens;
         self

@@ -63,8 +63,11 @@ fn writers_that_are_killed_leave_nothing_out_of_the_index() {
     for number in 0..KILLED {
         let mut writer = start(&memories.root(), number);
         // Long enough to begin, and to be in the middle of something.
-        while !memories.path(&format!("{number}_{number}.md")).exists() {
-            std::thread::yield_now();
+        let first = memories.path(&format!("{number}_{number}.md"));
+        while !first.exists() {
+            let ended = writer.try_wait().unwrap();
+            assert!(ended.is_none() || first.exists(), "a writer ended without a note: {ended:?}");
+            std::thread::sleep(Duration::from_millis(1));
         }
         writer.kill().unwrap();
         writer.wait().unwrap();

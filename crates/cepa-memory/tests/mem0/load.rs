@@ -96,7 +96,7 @@ async fn large_memories_and_long_questions_are_cut_and_no_memory_leaves_its_fram
     let model = plain();
     let mut agent = agent(&model, memory.query_max_tokens(100).build().unwrap()).build().unwrap();
     within(agent.reply("x ".repeat(100_000))).await.unwrap();
-    assert_eq!(store.searches()[0].query.len(), 400);
+    assert_eq!(store.searches()[0].query.len(), 400 + " […] ".len());
     let hint = hints(&model).concat();
     assert!(hint.len() < 50_000, "{}", hint.len());
     assert_eq!(hint.matches("</system-reminder>").count(), 1);

@@ -128,7 +128,7 @@ async fn a_panic_is_an_error() {
     assert_eq!(spans.one(CHAT).status, Status::Ok);
     for name in [REPLY, "execute_tool careless"] {
         let span = spans.one(name);
-        assert_eq!(span.status, Status::error("something inside has panicked"));
+        assert_eq!(span.status, Status::error("it was dropped in a panic"));
         assert_eq!(attribute(span, "error.type"), "panic");
     }
 }

@@ -98,7 +98,7 @@ async fn a_server_that_vanishes_costs_the_speech_of_its_block() {
 async fn a_server_that_says_nothing_is_cut_off() {
     let warnings = Logged::warnings("cepa_tts");
     let server = Server::start([Scene::Speak, Scene::Never]).await;
-    let limit = Duration::from_millis(300);
+    let limit = Duration::from_secs(3);
     let speech = TtsMiddleware::builder(model(&server)).connect_within(limit).first_audio_within(limit);
     let mut agent = builder(&two_blocks("A"))
         .tool(ScriptedTool::echo("look"))
@@ -109,5 +109,5 @@ async fn a_server_that_says_nothing_is_cut_off() {
     log.assert(["...", "REPLY_END completed"]);
     assert_eq!(words(&log), ["A one **two** x."]);
     let warned = warnings.take();
-    assert!(warned.len() == 1 && warned[0].contains("within 300ms"), "{warned:?}");
+    assert!(warned.len() == 1 && warned[0].contains("within 3s"), "{warned:?}");
 }

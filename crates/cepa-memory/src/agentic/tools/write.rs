@@ -94,6 +94,9 @@ struct Edit {
 fn edit(open: &Open, input: Map<String, Value>) -> Result<String, ToolError> {
     let Edit { file, old_text, new_text } = read(input)?;
     let file = Name::new(&file)?;
+    if !file.is_index() {
+        Name::of_memory(file.as_str())?;
+    }
     if old_text.is_empty() {
         return Err(ToolError::new("`old_text` is empty: give what is to be changed"));
     }

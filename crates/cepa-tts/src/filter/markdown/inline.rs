@@ -69,9 +69,10 @@ impl State {
             Some(opened) if opened != length => return Token::keep(length, Place::Inline),
             Some(_) => self.code = None,
             None if length < 3 => self.code = Some(length),
-            None => match text[length..].find(['`', '\n']).map(|at| text.as_bytes()[length + at]) {
+            None => match text[length..].find(['`', '\n']).map(|at| text[length..].split_at(at)) {
                 None if !complete => return None,
-                Some(b'\n') => {
+                // At the most with the name of a language behind them; else somebody talks of backticks.
+                Some((info, end)) if end.starts_with('\n') && info.split_whitespace().count() < 2 => {
                     let fence = Fence { mark: '`', length, quotes: self.quotes, after_words: true };
                     return Token::drop(length, Place::Code(fence));
                 }

@@ -41,6 +41,7 @@ fn marks_are_not_spoken_and_text_is() {
         ("Text ```sh\nls `x`\n``` after", "Text  after"),
         ("> Text ```\n> code\nafter", "Text after"),
         ("Inline ```over\nlines``` and more", "Inline  and more"),
+        ("Use ``` to open it.\nThen write.\n\nMore", "Use  to open it.\nThen write.\n\nMore"),
         ("```\na\n```  \nok", "ok"),
         ("Open `code\n*next*", "Open code\nnext"),
         ("a\r\n- b\r\n", "a\r\nb\r\n"),
