@@ -9,6 +9,21 @@ use crate::{message::Usage, model::ChatUsage};
 ///
 /// A response, or an error, tells what its own request has spent. What is missing there are requests that were given up
 /// on their way, by a layer inside (a timeout, a race) or because nobody reads the reply any more.
+///
+/// ```
+/// use cepa_core::{ChatResponse, Cx, ModelCall, ModelRequest, Next, Result};
+///
+/// /// Says how many tokens a model call has sent, with those of requests that were given up on the way.
+/// async fn counted(_cx: Cx<ModelCall>, request: ModelRequest, next: Next<ModelCall>) -> Result<ChatResponse> {
+///     let (next, meter) = next.metered();
+///     let response = next.run(request).await?;
+///     let told = response.usage.as_ref().map_or(0, |usage| usage.input_tokens);
+///     let given_up: u64 = meter.given_up().iter().flatten().map(|usage| usage.input_tokens).sum();
+///     println!("{} tokens sent", told + given_up);
+///     Ok(response)
+/// }
+/// # let _ = cepa_core::on_model_call(counted);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Meter(Arc<Node>);
 
